@@ -1,0 +1,1 @@
+"""Recording what the user's command compiles, and finding compiles that already failed."""

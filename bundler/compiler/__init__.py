@@ -1,0 +1,1 @@
+"""Everything npubug knows about the compiler tools: finding, running and understanding them."""

@@ -1,0 +1,164 @@
+"""The manifest: the archive's typed index, and the hub of the data that flows between the stages.
+
+Frozen dataclasses here, JSON in the archive, `schema/manifest.schema.json` between them; a test holds the
+classes and the schema together. Member names are fixed by role:
+
+    manifest.json
+    input/<file>            the failing compile's input, as the tool read it          role "input"
+    ir/<call>/<file>        cached or dumped IR of the failing kernel                 role "ir"
+    calls/<nnn>/...         input, outputs, stdout, stderr of each recorded call      role "call-input", ...
+    logs/after-failure.log  the evidence recompiles                                   role "log"
+    logs/after-all.log
+    logs/barrier.log
+    logs/program.log        what the user's command printed (stdout and stderr)      role "program-log"
+    environment.json        the facts, again, for people who grep                     role "environment"
+    source/<file>           the user's script, when it is the command's own argument  role "source"
+    reduced/<file>          the reduced input, reproduce.sh                           role "reduced"
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SCHEMA_VERSION = "1.0"
+
+
+@dataclass(frozen=True)
+class Member:
+    """One file in the archive. `sha256` in hex, `size` in bytes, `name` with forward slashes."""
+
+    name: str
+    role: str
+    media_type: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One fact about the environment.
+
+    `value` is None when the fact could not be had; `reason` then says why ("not visible in this container",
+    "npu-smi did not answer within 10 s"). `source` names the file, command or variable it came from.
+    """
+
+    name: str
+    value: str | None
+    source: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class SignatureRecord:
+    """A failure signature as stored: see `bundler.compiler.signature`."""
+
+    id: str
+    outcome: str
+    stage: str
+    kind: str
+    message: str
+    pass_name: str | None = None
+    frames: tuple[str, ...] = ()
+    recognised: bool = True
+
+
+@dataclass(frozen=True)
+class CallRecord:
+    """One recorded compile call. `input`, `outputs`, `stdout`, `stderr` are member names, or None/empty."""
+
+    id: str
+    tool: str
+    argv: tuple[str, ...]
+    cwd: str
+    returncode: int | None
+    seconds: float
+    outcome: str
+    pid: int = 0
+    kernel: str | None = None
+    input: str | None = None
+    outputs: tuple[str, ...] = ()
+    stdout: str | None = None
+    stderr: str | None = None
+
+
+@dataclass(frozen=True)
+class EvidenceRun:
+    """One recompile made after the capture. `log` is a member name; `reproduced` tells whether the failing
+    call's signature came back; `flags` are the ones added to the original command line."""
+
+    name: str
+    flags: tuple[str, ...]
+    outcome: str
+    reproduced: bool
+    seconds: float
+    log: str | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Workaround:
+    """The barrier-all experiment. `verdict`: not-tried, not-applicable, no-change, fixed, made-worse, flaky."""
+
+    flag: str
+    verdict: str
+    runs_default: int = 0
+    failures_default: int = 0
+    runs_with_flag: int = 0
+    failures_with_flag: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What `npubug minimize` did. Counts of operations leave out the module, functions and terminators."""
+
+    input: str
+    ops_before: int
+    ops_after: int
+    bytes_before: int
+    bytes_after: int
+    candidates: int
+    compiles: int
+    invalid: int
+    seconds: float
+    finished: bool  # False: stopped by the deadline or Ctrl-C, so not known to be 1-minimal
+    confirmed: bool  # the result, as written, fails with the original flags and the same signature
+    signature_id: str = ""
+    script: str | None = None
+    finds: tuple[str, ...] = ()  # ids of other failures met on the way
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Something that was captured and is not in the archive, and why."""
+
+    what: str
+    reason: str
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Everything an archive says about itself.
+
+    `created` is the only time in it, RFC 3339 in UTC. `command` is the user's command line or empty;
+    `failing_call` is the id of the call that `signature` describes. `redactions` counts replacements by kind.
+    """
+
+    name: str
+    created: str
+    npubug_version: str
+    schema_version: str = SCHEMA_VERSION
+    command: tuple[str, ...] = ()
+    command_exit: int | None = None
+    signature: SignatureRecord | None = None
+    failing_call: str | None = None
+    calls: tuple[CallRecord, ...] = ()
+    evidence: tuple[EvidenceRun, ...] = ()
+    environment: tuple[Fact, ...] = ()
+    workaround: Workaround | None = None
+    reduction: Reduction | None = None
+    redactions: tuple[tuple[str, int], ...] = ()
+    drops: tuple[Drop, ...] = ()
+    members: tuple[Member, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""Replacing what is private by stable pseudonyms before anything is written."""

@@ -1,0 +1,1 @@
+"""What people read: the terminal story and the issue text."""

@@ -1,0 +1,1 @@
+"""One family of edits a file; each lists its edits on a program and applies them to a copy."""

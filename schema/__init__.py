@@ -1,0 +1,1 @@
+"""JSON Schemas, shipped as bundler.schema."""
