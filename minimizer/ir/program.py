@@ -1,0 +1,134 @@
+"""A program: one MLIR module as xDSL objects, its canonical text and its size.
+
+Only the builtin dialect is known to xDSL here; every other operation is an *unregistered* one in MLIR's generic
+form. So the reducer accepts whatever the compiler's own opt tool accepts, and no second opinion about a
+dialect's rules can reject a candidate that the compiler would take.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp, UnregisteredOp
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError
+
+# Operations that are structure, not work; sizes leave them out (shared/cases counts the same way).
+FUNCTIONS = frozenset({"func.func", "tt.func", "llvm.func", "gpu.func", "builtin.module", "module"})
+TERMINATORS = frozenset(
+    {
+        "func.return",
+        "tt.return",
+        "llvm.return",
+        "llvm.unreachable",
+        "cf.br",
+        "cf.cond_br",
+        "cf.switch",
+        "scf.yield",
+        "scf.condition",
+        "scf.reduce",
+        "scf.reduce.return",
+        "scf.forall.in_parallel",
+        "scope.return",
+        "tensor.yield",
+        "linalg.yield",
+        "affine.yield",
+        "memref.alloca_scope.return",
+        "tt.reduce.return",
+        "tt.scan.return",
+        "tt.map_elementwise.return",
+        "hivm.yield",
+        "hfusion.yield",
+        "tm_tensor.yield",
+    }
+)
+
+
+@dataclass(frozen=True, order=True)
+class Measure:
+    """The size of a program: smaller is better, operations first. `args` are function arguments."""
+
+    ops: int
+    size: int  # bytes of the canonical print
+
+    def __str__(self) -> str:
+        return f"{self.ops} ops, {self.size} bytes"
+
+
+class Program:
+    """An immutable program. Edits happen on a `Draft`, which starts as a copy.
+
+    `ops` are all operations in pre-order, module first; an edit names an operation by its index there, which
+    makes edits plain values that survive copying and pickling.
+    """
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.module = module
+
+    @classmethod
+    def parse(cls, text: str) -> Program:
+        """Parse MLIR in the generic form.
+
+        Raises:
+            ParseError: xDSL does not understand the text.
+        """
+        context = Context(allow_unregistered=True)
+        context.load_dialect(Builtin)
+        try:
+            return cls(Parser(context, text).parse_module())
+        except ParseError:
+            raise
+        except (RecursionError, ValueError, KeyError, IndexError, AttributeError, NotImplementedError) as error:
+            # xDSL's lexer and attribute constructors raise these on inputs outside its subset.
+            raise ParseError(_nowhere(), f"xDSL cannot read this: {error}") from error
+
+    @cached_property
+    def ops(self) -> tuple[Operation, ...]:
+        return tuple(self.module.walk())
+
+    @cached_property
+    def text(self) -> str:
+        """The canonical print: generic form, no locations."""
+        stream = io.StringIO()
+        Printer(stream=stream, print_generic_format=True).print_op(self.module)
+        return stream.getvalue() + "\n"
+
+    @cached_property
+    def measure(self) -> Measure:
+        return Measure(sum(1 for op in self.ops if counts(op)), len(self.text))
+
+    def work(self) -> Iterator[int]:
+        """Indices of the operations that count, in pre-order."""
+        return (index for index, op in enumerate(self.ops) if counts(op))
+
+
+def name_of(op: Operation) -> str:
+    """The operation's MLIR name, also for unregistered ones."""
+    return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
+
+
+def is_terminator(op: Operation) -> bool:
+    """Whether `op` ends its block: by name, or because it passes control to other blocks."""
+    return name_of(op) in TERMINATORS or bool(op.successors)
+
+
+def is_function(op: Operation) -> bool:
+    """Whether `op` is a module or a function-like operation: structure that holds work."""
+    return name_of(op) in FUNCTIONS or "function_type" in op.properties
+
+
+def counts(op: Operation) -> bool:
+    """Whether `op` counts as an operation in sizes."""
+    return not is_function(op) and not is_terminator(op)
+
+
+def _nowhere() -> object:
+    from xdsl.utils.lexer import Input, Span
+
+    return Span(0, 0, Input("", "<input>"))

@@ -1,0 +1,74 @@
+"""Remove operations; holes are plugged.
+
+Two styles: a new function argument for each value that is still used (costs no operation), and a constant or an
+uninitialised tensor where an argument is not accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from minimizer.ir.draft import Draft
+from minimizer.ir.program import Program, is_function, is_terminator
+from minimizer.transforms.edit import Transform
+
+
+@dataclass(frozen=True)
+class Erase:
+    """Remove the operation at `index`, and what only it used."""
+
+    index: int
+    style: str
+
+    def apply(self, draft: Draft) -> bool:
+        op = draft.ops[self.index]
+        if draft.is_gone(op):
+            return False
+        return erase(draft, op, self.style)
+
+
+def erase(draft: Draft, op: object, style: str) -> bool:
+    """Remove `op` from the draft, plugging its used results; False (and no change) if one has no plug."""
+    from xdsl.ir import Operation
+
+    assert isinstance(op, Operation)
+    used = [result for result in op.results if result.uses]
+    plugs = [draft.plug(result, op, style) for result in used]
+    if any(plug is None for plug in plugs):
+        for plug in plugs:  # take back what was made for the others
+            if plug is not None and isinstance(plug.owner, Operation):
+                draft.erase(plug.owner)
+        return False
+    for result, plug in zip(used, plugs):
+        assert plug is not None
+        result.replace_all_uses_with(plug)
+    draft.erase(op)
+    return True
+
+
+def _erasable(program: Program) -> list[int]:
+    return [
+        index
+        for index, op in enumerate(program.ops)
+        if index and not is_terminator(op) and op.parent is not None and not _is_needed_function(op)
+    ]
+
+
+def _is_needed_function(op: object) -> bool:
+    from xdsl.ir import Operation
+
+    # A function without a body is a declaration: it can go when nothing calls it, which the verifier checks.
+    return isinstance(op, Operation) and is_function(op) and bool(op.regions and op.regions[0].blocks)
+
+
+def _with_arguments(program: Program) -> Sequence[Erase]:
+    return [Erase(index, "argument") for index in _erasable(program)]
+
+
+def _with_constants(program: Program) -> Sequence[Erase]:
+    return [Erase(i, "constant") for i in _erasable(program) if any(r.uses for r in program.ops[i].results)]
+
+
+ERASE = Transform("erase", _with_arguments, whole=False)
+ERASE_TO_CONSTANT = Transform("erase to constant", _with_constants)
