@@ -1,0 +1,163 @@
+"""What a compiler tool printed, read once and asked many times.
+
+The reducer diagnoses thousands of runs, and a run with IR dumps prints megabytes of which three lines
+matter. So nothing here walks over all lines: every question is a `str.find` for a literal, and only the
+lines that hold it are looked at. That keeps the cost linear, whatever a hostile log holds.
+
+Formats: MLIR's diagnostics are `LOC: error: MESSAGE`, LOC being `FILE:LINE:COL` when the tool has the
+source at hand (`bishengir-opt`, `triton-adapter-opt`) and `loc(...)` when not (`bishengir-compile`);
+mlir/lib/IR/Diagnostics.cpp. The `IR Dump After` banner is that of mlir/lib/Pass/IRPrinting.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from bundler.compiler.outcome import Stage, ToolRun
+
+_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][0-9A-B])")
+_FILE_LOCATION = re.compile(r"[^\s].*:\d+:\d+\Z")
+_DUMP_AFTER_FAILURE = re.compile(r"// -----// IR Dump After (\S+) Failed \(([^)]*)\)")
+_EXECUTING = re.compile(r"Pipeline failed while executing \[`?([^`' \]]+)")
+# Lines that the tools print around an error; they say that something failed, never what.
+_WRAPPERS = (
+    "Failed to run BiShengHIR pipeline",
+    "Failed to run BiShengIR pipeline",
+    "Failures have been detected while processing an MLIR pass pipeline",
+    "A failure has been detected while processing the MLIR module",
+    "External hivmc run fails",
+)
+_STAGES = (
+    ("triton-adapter-opt", Stage.ADAPTER),
+    ("bishengir-opt", Stage.PASS),
+    ("mlir-opt", Stage.PASS),
+    ("bishengir-compile", Stage.COMPILE),
+    ("npuc", Stage.COMPILE),
+    ("hivmc", Stage.BACKEND),
+    ("ccec", Stage.BACKEND),
+    ("bisheng", Stage.BACKEND),
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """One `error:` line: where (as printed, maybe empty), what, and the whole line."""
+
+    location: str
+    message: str
+    line: str
+    position: int
+
+
+@dataclass(frozen=True)
+class Log:
+    """The text of one run, in the form that the failure kinds ask."""
+
+    run: ToolRun
+    text: str
+
+    @cached_property
+    def tool(self) -> str:
+        """The program's name without folder, `python` itself for anything unknown."""
+        return PurePosixPath(self.run.argv[0]).name if self.run.argv else ""
+
+    @cached_property
+    def stage(self) -> Stage:
+        """The stage that the program stands for; a compile, where nothing says otherwise."""
+        return next((stage for name, stage in _STAGES if self.tool.startswith(name)), Stage.COMPILE)
+
+    def has(self, literal: str) -> bool:
+        """Whether the text holds `literal`."""
+        return literal in self.text
+
+    def lines_with(self, literal: str) -> Iterator[tuple[int, str]]:
+        """Every line that holds `literal`, with the position where it starts."""
+        at = self.text.find(literal)
+        while at >= 0:
+            start = self.text.rfind("\n", 0, at) + 1
+            end = self.text.find("\n", at)
+            end = len(self.text) if end < 0 else end
+            yield start, self.text[start:end]
+            at = self.text.find(literal, end)
+
+    def line_with(self, literal: str) -> str:
+        """The first line that holds `literal`, or an empty string."""
+        return next((line for _, line in self.lines_with(literal)), "")
+
+    @cached_property
+    def reports(self) -> tuple[Report, ...]:
+        """Every `error:` in the order printed, repeats (the compiler's own retries) once."""
+        found: dict[tuple[str, str], Report] = {}
+        for position, line in self.lines_with("error: "):
+            report = _report(line, position)
+            if report is not None:
+                found.setdefault((report.location, report.message), report)
+        return tuple(found.values())
+
+    @cached_property
+    def errors(self) -> tuple[Report, ...]:
+        """The errors that say something, in the order in which the passes emitted them.
+
+        `bishengir-compile` collects what its passes emit and prints it newest first (its own `Failed to run
+        BiShengHIR pipeline`, which comes last in time, is the first line); the opt tools print at once.
+        """
+        telling = [r for r in self.reports if not r.message.startswith(_WRAPPERS)]
+        if any(r.message.startswith("Failed to run BiShengHIR pipeline") for r in self.reports):
+            telling.reverse()
+        return tuple(telling)
+
+    @cached_property
+    def failed_pass(self) -> tuple[str, str] | None:
+        """Class name and argument of the pass that failed last, from the dump after a failure.
+
+        The last: the dumps before it belong to attempts after which the compiler changed its own flags.
+        """
+        last = None
+        for _, line in self.lines_with("// -----// IR Dump After "):
+            match = _DUMP_AFTER_FAILURE.match(line)
+            last = match or last
+        return (last[1], last[2]) if last else None
+
+    @cached_property
+    def pass_name(self) -> str | None:
+        """The argument of the pass that failed, as far as the text or the command line says it."""
+        if self.failed_pass is not None:
+            return self.failed_pass[1]
+        for _, line in self.lines_with("Pipeline failed while executing"):
+            match = _EXECUTING.search(line)
+            if match is not None:
+                return match[1]
+        return None
+
+
+def read(run: ToolRun) -> Log:
+    """The log of `run`: its stderr, or its stdout where a wrapper has merged the two."""
+    text = run.stderr if run.stderr.strip() else run.stdout
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return Log(run, text)
+
+
+def _report(line: str, position: int) -> Report | None:
+    """The error that `line` reports, or None if `error: ` only occurs in some IR or other text."""
+    if line.startswith("error: "):
+        return Report("", line[7:].strip(), line, position)
+    location, found, message = line.partition(": error: ")
+    if not found:
+        return None
+    # Stray output without newline may stand before it: `loc("k.mlir":1:1): loc("k.mlir":2:3)`.
+    location = location.rpartition("): loc(")[2] if "): loc(" in location else location
+    if not location.startswith("loc("):
+        location = f"loc({location}" if location.endswith(")") and '"' in location else location
+    is_location = (
+        (location.startswith("loc(") and location.endswith(")"))
+        or location == "<unknown>:0"
+        or _FILE_LOCATION.match(location) is not None
+    )
+    return Report(location, message.strip(), line, position) if is_location else None
