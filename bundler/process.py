@@ -32,7 +32,7 @@ class ProcessResult:
     stderr: bytes
     seconds: float
     timed_out: bool = False
-    stopped: bool = False  # `stop_when` was satisfied
+    stopped: bool = False  # `stop_when` was satisfied, or `cancel` set
     truncated: bool = False  # output beyond the cap was read and thrown away
 
 
@@ -56,6 +56,7 @@ def run(
     output_cap: int = DEFAULT_OUTPUT_CAP,
     memory_limit: int | None = None,
     stop_when: Callable[[bytes], bool] | None = None,
+    cancel: threading.Event | None = None,
 ) -> ProcessResult:
     """Run `argv` to its end, its time limit, or until `stop_when` holds.
 
@@ -66,6 +67,7 @@ def run(
         output_cap: bytes kept of stdout and of stderr, each.
         memory_limit: bytes of address space (RLIMIT_AS), or None.
         stop_when: called with all of stderr so far whenever more arrives; True ends the child.
+        cancel: set by another thread to end the child; looked at every 50 ms.
 
     Raises:
         OSError: the program cannot be started (not found, not executable, wrong machine).
@@ -87,7 +89,7 @@ def run(
             # From outside, after the start: a preexec_fn is not safe with threads.
             with contextlib.suppress(OSError, AttributeError):
                 resource.prlimit(child.pid, resource.RLIMIT_AS, (memory_limit, memory_limit))
-        return _pump(child, start, timeout, input, output_cap, stop_when)
+        return _pump(child, start, timeout, input, output_cap, stop_when, cancel)
     finally:
         _kill_group(child)
         for stream in (child.stdin, child.stdout, child.stderr):
@@ -105,6 +107,7 @@ def _pump(
     input: bytes | None,
     cap: int,
     stop_when: Callable[[bytes], bool] | None,
+    cancel: threading.Event | None,
 ) -> ProcessResult:
     assert child.stdout is not None and child.stderr is not None
     kept = {child.stdout: bytearray(), child.stderr: bytearray()}
@@ -122,7 +125,10 @@ def _pump(
                 timed_out = True
                 break
             # A grandchild may hold the pipes open after the child itself has ended.
-            ready = selector.select(min(left, 0.5))
+            ready = selector.select(min(left, 0.5 if cancel is None else 0.05))
+            if cancel is not None and cancel.is_set():
+                stopped = True
+                break
             if not ready and _has_ended(child):
                 break
             for key, _ in ready:

@@ -6,8 +6,10 @@ runs it. A recorded path of an input or output never leaks into a rerun.
 
 from __future__ import annotations
 
+import shlex
 import tempfile
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -65,8 +67,6 @@ class CompileCommand:
 
     def shell(self, input: str, output: str) -> str:
         """The command line for people, quoted for a shell, with the tool's bare name."""
-        import shlex
-
         return shlex.join((self.tool.name, input, *self.flags, "-o", output))
 
 
@@ -122,13 +122,13 @@ def compile_file(
     timeout: float,
     output: Path | None = None,
     memory_limit: int | None = None,
-    stop_when: Callable[[bytes], bool] | None = None,
+    cancel: threading.Event | None = None,
 ) -> ToolRun:
     """Run one compile in a private folder and return how it ended.
 
     Args:
         output: where the `-o` file goes; by default it is thrown away.
-        stop_when: see `bundler.process.run`.
+        cancel: see `bundler.process.run`.
 
     Raises:
         NpubugError: the tool cannot be started at all.
@@ -138,7 +138,7 @@ def compile_file(
         argv = command.argv(input.resolve(), where)
         try:
             done = run(
-                argv, timeout=timeout, cwd=Path(scratch), memory_limit=memory_limit, stop_when=stop_when
+                argv, timeout=timeout, cwd=Path(scratch), memory_limit=memory_limit, cancel=cancel
             )
         except OSError as error:
             raise NpubugError(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.ir import Operation
+
 from minimizer.ir.draft import Draft
 from minimizer.ir.program import Program, is_function, is_terminator
 from minimizer.transforms.edit import Transform
@@ -28,11 +30,8 @@ class Erase:
         return erase(draft, op, self.style)
 
 
-def erase(draft: Draft, op: object, style: str) -> bool:
+def erase(draft: Draft, op: Operation, style: str) -> bool:
     """Remove `op` from the draft, plugging its used results; False (and no change) if one has no plug."""
-    from xdsl.ir import Operation
-
-    assert isinstance(op, Operation)
     used = [result for result in op.results if result.uses]
     plugs = [draft.plug(result, op, style) for result in used]
     if any(plug is None for plug in plugs):
@@ -51,15 +50,13 @@ def _erasable(program: Program) -> list[int]:
     return [
         index
         for index, op in enumerate(program.ops)
-        if index and not is_terminator(op) and op.parent is not None and not _is_needed_function(op)
+        if index and not is_terminator(op) and op.parent is not None and not _has_body(op)
     ]
 
 
-def _is_needed_function(op: object) -> bool:
-    from xdsl.ir import Operation
-
-    # A function without a body is a declaration: it can go when nothing calls it, which the verifier checks.
-    return isinstance(op, Operation) and is_function(op) and bool(op.regions and op.regions[0].blocks)
+def _has_body(op: Operation) -> bool:
+    # A function without one is a declaration: it can go when nothing calls it, which the verifier checks.
+    return is_function(op) and bool(op.regions and op.regions[0].blocks)
 
 
 def _with_arguments(program: Program) -> Sequence[Erase]:

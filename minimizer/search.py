@@ -1,0 +1,149 @@
+"""The search: apply transforms until none of their single edits gives a smaller interesting program.
+
+Sets are tried in halves: many independent edits at once, then fewer. Edits of a set always refer to the program
+the set was made on, so the ones accepted so far and a new chunk are simply applied together, and two chunks that
+succeed side by side are united. Choices are big steps, the first that works is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from minimizer.ir.program import Measure, Program
+from minimizer.ir.verify import is_valid
+from minimizer.oracle import Verdict
+from minimizer.transforms.edit import Edit, Transform, apply_all
+from minimizer.workers import Evaluator, OutOfTime
+
+_ABREAST = 4  # chunks of a set judged side by side; fixed, so that the result does not depend on the jobs
+
+
+@dataclass(frozen=True)
+class Step:
+    """One accepted change."""
+
+    transform: str
+    program: Program
+
+
+class Search:
+    """Reduces one program.
+
+    Args:
+        program: interesting to begin with.
+        evaluator: judges candidates.
+        transforms: in the order in which they are tried.
+        on_step: called after each accepted step and each transform, for progress.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        evaluator: Evaluator,
+        transforms: Sequence[Transform],
+        on_step: Callable[[Search], None] = lambda search: None,
+    ) -> None:
+        self.best = program
+        self.steps: list[Step] = []
+        self.current = ""
+        self._evaluator = evaluator
+        self._transforms = transforms
+        self._on_step = on_step
+
+    def run(self) -> bool:
+        """Search to the fixed point; False if the deadline came first. `best` holds the result either way."""
+        try:
+            while self._round():
+                pass
+        except OutOfTime:
+            return False
+        return True
+
+    def _round(self) -> bool:
+        before = self.best.measure
+        for transform in self._transforms:
+            self.current = transform.name
+            self._on_step(self)
+            if transform.kind == "choice":
+                while self._choose(transform):
+                    pass
+            else:
+                self._reduce_set(transform)
+        return self.best.measure < before
+
+    def _choose(self, transform: Transform) -> bool:
+        made: list[Program] = []
+
+        def texts() -> Iterator[str]:
+            for edit in transform.edits(self.best):
+                program = self._candidate(self.best, [edit], self.best.measure)
+                if program is not None:
+                    made.append(program)
+                    yield program.text
+
+        found = self._evaluator.first(texts())
+        if found is None:
+            return False
+        self._accept(transform, made[found])
+        return True
+
+    def _reduce_set(self, transform: Transform) -> None:
+        base = self.best
+        edits = list(transform.edits(base))
+        taken: set[int] = set()
+        size = len(edits) if transform.whole else (len(edits) + 1) // 2
+        while size:
+            left = [number for number in range(len(edits)) if number not in taken]
+            chunks = [left[start : start + size] for start in range(0, len(left), size)]
+            for start in range(0, len(chunks), _ABREAST):
+                self._try_chunks(transform, base, edits, taken, chunks[start : start + _ABREAST])
+            size = 0 if size == 1 else (size + 1) // 2
+
+    def _try_chunks(
+        self,
+        transform: Transform,
+        base: Program,
+        edits: Sequence[Edit],
+        taken: set[int],
+        chunks: Sequence[Sequence[int]],
+    ) -> None:
+        winners = self._interesting(base, edits, taken, chunks)
+        if len(winners) > 1:
+            everything = [number for chunk, _ in winners for number in chunk]
+            united = self._interesting(base, edits, taken, [everything])
+            if united:
+                winners = united
+        while winners:
+            chunk, program = winners.pop(0)
+            taken.update(chunk)
+            self._accept(transform, program)
+            # The others were judged without this one: ask again, one at a time.
+            winners = winners and self._interesting(base, edits, taken, [c for c, _ in winners])
+
+    def _interesting(
+        self, base: Program, edits: Sequence[Edit], taken: set[int], chunks: Sequence[Sequence[int]]
+    ) -> list[tuple[Sequence[int], Program]]:
+        made: list[tuple[Sequence[int], Program]] = []
+        for chunk in chunks:
+            chosen = [edits[number] for number in sorted({*taken, *chunk})]
+            program = self._candidate(base, chosen, self.best.measure)
+            if program is not None:
+                made.append((chunk, program))
+        answers = self._evaluator.judge_all([program.text for _, program in made])
+        return [m for m, answer in zip(made, answers) if answer.verdict is Verdict.INTERESTING]
+
+    def _candidate(self, base: Program, edits: Sequence[Edit], bound: Measure) -> Program | None:
+        """The edited program, if it is smaller than `bound` and passes our own verifier."""
+        program = apply_all(base, edits)
+        if program is None or not program.measure < bound:
+            return None
+        if not is_valid(program):
+            self._evaluator.tally.malformed += 1
+            return None
+        return program
+
+    def _accept(self, transform: Transform, program: Program) -> None:
+        self.best = program
+        self.steps.append(Step(transform.name, program))
+        self._on_step(self)

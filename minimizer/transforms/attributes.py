@@ -1,0 +1,125 @@
+"""Drop attributes, and properties that an operation can do without; shorten symbol names; simplify constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, StringAttr
+
+from minimizer.ir.draft import Draft
+from minimizer.ir.program import Program, name_of
+from minimizer.transforms.edit import Edit, Transform
+
+# Properties with a default, by operation or everywhere; all others are taken to be required.
+_OPTIONAL = frozenset(
+    {"overflowFlags", "fastmath", "arg_attrs", "res_attrs", "restrict", "cast", "input_precison", "alignment"}
+)
+_OPTIONAL_OF = {("builtin.module", "sym_name"), ("tt.load", "isVolatile")}
+
+
+@dataclass(frozen=True)
+class DropAttribute:
+    """Remove attribute (or optional property) `key` of the operation at `index`."""
+
+    index: int
+    key: str
+
+    def apply(self, draft: Draft) -> bool:
+        op = draft.ops[self.index]
+        if draft.is_gone(op):
+            return False
+        return op.attributes.pop(self.key, None) is not None or op.properties.pop(self.key, None) is not None
+
+
+@dataclass(frozen=True)
+class DropArgumentAttribute:
+    """Remove attribute `key` of argument `position` of the function at `index`."""
+
+    index: int
+    position: int
+    key: str
+
+    def apply(self, draft: Draft) -> bool:
+        op = draft.ops[self.index]
+        all_of_them = op.properties.get("arg_attrs")
+        if draft.is_gone(op) or not isinstance(all_of_them, ArrayAttr):
+            return False
+        each = list(all_of_them.data)
+        mine = each[self.position]
+        if not isinstance(mine, DictionaryAttr) or self.key not in mine.data:
+            return False
+        each[self.position] = DictionaryAttr({k: v for k, v in mine.data.items() if k != self.key})
+        op.properties["arg_attrs"] = ArrayAttr(each)
+        return True
+
+
+@dataclass(frozen=True)
+class RenameSymbol:
+    """Give the function at `index` the short name `name`; nothing refers to it."""
+
+    index: int
+    name: str
+
+    def apply(self, draft: Draft) -> bool:
+        op = draft.ops[self.index]
+        if draft.is_gone(op):
+            return False
+        op.properties["sym_name"] = StringAttr(self.name)
+        return True
+
+
+def _attributes(program: Program) -> Sequence[Edit]:
+    found: list[Edit] = []
+    for index, op in enumerate(program.ops):
+        found.extend(DropAttribute(index, key) for key in op.attributes if key != "op_name__")
+        found.extend(
+            DropAttribute(index, key)
+            for key in op.properties
+            if key in _OPTIONAL or (name_of(op), key) in _OPTIONAL_OF
+        )
+        arguments = op.properties.get("arg_attrs")
+        if isinstance(arguments, ArrayAttr):
+            for position, each in enumerate(arguments.data):
+                if isinstance(each, DictionaryAttr):
+                    found.extend(DropArgumentAttribute(index, position, key) for key in each.data)
+    return found
+
+
+def _names(program: Program) -> Sequence[Edit]:
+    text = program.text
+    found: list[Edit] = []
+    for index, op in enumerate(program.ops):
+        name = op.properties.get("sym_name")
+        if isinstance(name, StringAttr) and len(name.data) > 2 and f"@{name.data}" not in text:
+            found.append(RenameSymbol(index, f"f{len(found) or ''}"))
+    return found
+
+
+@dataclass(frozen=True)
+class SplatConstant:
+    """Let every element of the dense constant at `index` be its first."""
+
+    index: int
+
+    def apply(self, draft: Draft) -> bool:
+        op = draft.ops[self.index]
+        value = op.properties.get("value")
+        if draft.is_gone(op) or not isinstance(value, DenseIntOrFPElementsAttr):
+            return False
+        op.properties["value"] = DenseIntOrFPElementsAttr.from_list(value.type, [value.get_values()[0]])
+        return True
+
+
+def _splats(program: Program) -> Sequence[Edit]:
+    found: list[Edit] = []
+    for index, op in enumerate(program.ops):
+        value = op.properties.get("value")
+        if isinstance(value, DenseIntOrFPElementsAttr) and not value.is_splat():
+            found.append(SplatConstant(index))
+    return found
+
+
+DROP_ATTRIBUTES = Transform("drop attributes", _attributes)
+SHORTEN_NAMES = Transform("shorten names", _names)
+SPLAT_CONSTANTS = Transform("splat constants", _splats)
