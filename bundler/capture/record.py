@@ -1,0 +1,163 @@
+"""Read a record folder back: whatever is there, however the processes that wrote it ended."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_HEAD = 4 << 20  # bytes of an input that are searched for the kernel's name
+_KERNEL = re.compile(
+    r"\b(?:func|tt)\.func\s+(private\s+)?(?:public\s+|nested\s+)?@(?:\"([^\"\n]+)\"|([\w$.-]+))"
+)
+_GENERIC_KERNEL = re.compile(r"\"(?:func|tt)\.func\"\(\)[^\n]*?\bsym_name\s*=\s*\"([^\"\n]+)\"[^\n]*")
+_GENERIC_PRIVATE = re.compile(r"sym_visibility\s*=\s*\"private\"")
+
+
+@dataclass(frozen=True)
+class CapturedCall:
+    """One compile call. The paths point below the record folder, whatever became of the originals.
+
+    `argv` is as it was, with the original paths; `started` is seconds since the epoch; `seconds` of a call
+    whose end was not seen (`finished` is False, `returncode` None) are those up to now. `input` is None if
+    there was none (`--version`) or it could not be kept; `stdout` and `stderr` are None where the program did
+    not pipe them or read them itself. `environment` holds the variables that matter to the tools. `notes`
+    says what of the call was not kept.
+    """
+
+    id: str
+    tool: str
+    argv: tuple[str, ...]
+    cwd: str
+    pid: int
+    started: float
+    seconds: float
+    returncode: int | None
+    input: Path | None
+    outputs: tuple[Path, ...]
+    stdout: Path | None
+    stderr: Path | None
+    environment: tuple[tuple[str, str], ...]
+    kernel: str | None
+    finished: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CapturedException:
+    """An exception that ended a Python process of the run; `text` is the traceback as printed."""
+
+    pid: int
+    type: str
+    message: str
+    text: str
+    time: float
+    argv: tuple[str, ...]
+
+
+def read(
+    folder: Path,
+) -> tuple[tuple[CapturedCall, ...], tuple[CapturedException, ...], tuple[str, ...]]:
+    """What a record folder holds: the calls and the exceptions in the order of time, and what was lost."""
+    lost = [line for path in _listed(folder, "lost-*.txt") for line in _lines(path)]
+    calls = []
+    for path in _listed(folder / "calls", "*"):
+        try:
+            calls.append(_call(path))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            lost.append(f"call {path.name}: nothing readable was written ({error})")
+    exceptions = []
+    for path in _listed(folder, "exception-*.json"):
+        try:
+            exceptions.append(_exception(path))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            lost.append(f"{path.name}: not readable ({error})")
+    calls.sort(key=lambda call: call.started)
+    exceptions.sort(key=lambda exception: exception.time)
+    return tuple(calls), tuple(exceptions), tuple(lost)
+
+
+def kernel_name(text: str) -> str | None:
+    """The first function of an MLIR module that is not private, in either syntax; None if there is none."""
+    for match in _KERNEL.finditer(text):
+        line_start = text.rfind("\n", 0, match.start()) + 1
+        if not match[1] and "//" not in text[line_start : match.start()]:
+            return match[2] or match[3]
+    for match in _GENERIC_KERNEL.finditer(text):
+        if not _GENERIC_PRIVATE.search(match[0]):
+            return match[1]
+    return None
+
+
+def _call(folder: Path) -> CapturedCall:
+    begin = _json(folder / "begin.json")
+    try:
+        end = _json(folder / "end.json")
+    except FileNotFoundError:
+        end = {}
+    kept = [folder / entry["file"] for entry in begin["inputs"] if entry["file"]]
+    source = next((path for path in [*kept, folder / "stdin"] if path.is_file()), None)
+    outputs = [folder / entry["file"] for entry in end.get("outputs", ()) if entry["file"]]
+    return CapturedCall(
+        id=begin["id"],
+        tool=begin["tool"],
+        argv=tuple(begin["argv"]),
+        cwd=begin["cwd"],
+        pid=begin["pid"],
+        started=begin["started"],
+        seconds=end["seconds"] if end else max(time.time() - begin["started"], 0.0),
+        returncode=end.get("returncode"),
+        input=source,
+        outputs=tuple(path for path in outputs if path.is_file()),
+        stdout=_if_there(folder / "stdout"),
+        stderr=_if_there(folder / "stderr"),
+        environment=tuple(sorted(begin["environment"].items())),
+        kernel=_kernel_of(source),
+        finished=bool(end),
+        notes=(*begin["drops"], *end.get("drops", ())),
+    )
+
+
+def _exception(path: Path) -> CapturedException:
+    value = _json(path)
+    return CapturedException(
+        pid=value["pid"],
+        type=value["type"],
+        message=value["message"],
+        text=value["text"],
+        time=value["time"],
+        argv=tuple(value["argv"]),
+    )
+
+
+def _kernel_of(source: Path | None) -> str | None:
+    if source is None:
+        return None
+    with source.open("rb") as file:
+        return kernel_name(file.read(_HEAD).decode("utf-8", "replace"))
+
+
+def _if_there(path: Path) -> Path | None:
+    return path if path.is_file() else None
+
+
+def _json(path: Path) -> dict[str, Any]:
+    value = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(value, dict):
+        raise ValueError(f"{path.name} holds no object")
+    return value
+
+
+def _listed(folder: Path, pattern: str) -> list[Path]:
+    return sorted(folder.glob(pattern))
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        yield from path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        yield f"{path.name}: not readable ({error})"

@@ -1,0 +1,303 @@
+"""Runs inside the user's Python and notices its compiler calls, without a trace in what the program does.
+
+The one place touched in every process is `Popen._get_handles`, a step of `__init__` before the child is
+made: wrapping `__init__` itself would put a line of ours into the traceback of every program that is not
+found. Only a Popen that starts a compiler tool is changed further: it becomes an instance of a subclass that
+notices the end. Nothing is wrapped before the program imports subprocess; nothing else is loaded before its
+first compile.
+
+Standard library only, Python 3.8 to 3.13. Whatever fails in here is noted in the record folder, and the
+program goes on. Copied to the hook folder with `recording` and `store` (see `session`);
+`startup` calls `install`.
+"""
+
+# ruff: noqa: PLC0415, PLW0603, PTH109, PTH110, PTH118, PTH119, SIM105
+# No pathlib or contextlib, and late imports: each one at the top is time taken from the user's program.
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False  # without importing typing
+if TYPE_CHECKING:
+    from typing import Any
+
+DIR_VARIABLE = "NPUBUG_RECORD_DIR"
+CALL_CAP_VARIABLE = "NPUBUG_RECORD_CALL_BYTES"
+TOTAL_CAP_VARIABLE = "NPUBUG_RECORD_TOTAL_BYTES"
+TOOLS = (
+    *("triton-adapter-opt", "bishengir-compile", "bishengir-compile-a5", "bishengir-opt", "bishengir-opt-a5"),
+    *("hivmc", "hivmc-a5", "npuc"),
+)
+_TEXT_CAP = 1 << 18  # bytes of an exception's text
+_CALL = "_npubug_call"  # the attribute of a Popen that holds its Call
+_subclasses: dict[type, type] = {}
+_store: Any = None
+_previous_hook: Any = None
+
+
+def install() -> None:
+    """Start recording in this interpreter, if the environment says where to. Called by the start-up hook."""
+    folder = os.environ.get(DIR_VARIABLE)
+    if not folder:
+        return
+    try:
+        os.close(os.open(os.path.join(folder, "seen"), os.O_WRONLY | os.O_CREAT, 0o600))
+    except OSError:
+        pass
+    import atexit
+
+    atexit.register(_at_exit)
+    if "subprocess" in sys.modules:
+        _wrap(sys.modules["subprocess"])
+    else:
+        sys.meta_path.insert(0, _Finder())
+
+
+class _Finder:
+    """Waits in `sys.meta_path` for the import of subprocess, and goes away with it."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """The spec that the other finders give, with a loader that wraps the module once it is there."""
+        if name != "subprocess":
+            return None
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
+        for finder in sys.meta_path:
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
+                return spec
+        return None
+
+
+class _Loader:
+    """Loads through another loader, wraps the module, and leaves the other one as the module's loader."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: Any) -> Any:
+        """As the other loader does."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: Any) -> None:
+        """As the other loader does; then wrap."""
+        module.__loader__ = module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        _wrap(module)
+
+
+def _wrap(module: Any) -> None:
+    try:
+        original = module.Popen._get_handles
+    except AttributeError:
+        _note("this Python's subprocess has no Popen._get_handles: nothing can be recorded")
+        return
+
+    def _get_handles(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            # The caller is Popen.__init__; its arguments are not all kept on the object.
+            _popen_starts(self, sys._getframe(1).f_locals)
+        except Exception as error:
+            _note(f"a call was not recorded: {error!r}")
+        return original(self, *args, **kwargs)
+
+    module.Popen._get_handles = _get_handles
+
+
+def _popen_starts(popen: Any, arguments: Any) -> None:
+    argv = _command_line(arguments.get("args"), arguments.get("shell"))
+    if not argv or os.path.basename(argv[0]) not in TOOLS:
+        return
+    store = _open_store()
+    from .recording import Call
+
+    _watch_exceptions()
+    cwd = os.getcwd()
+    if arguments.get("cwd") is not None:
+        cwd = os.path.join(cwd, os.fsdecode(arguments["cwd"]))
+    environment = arguments.get("env")
+    if environment is None:
+        environment = os.environ
+    environment = {os.fsdecode(key): os.fsdecode(value) for key, value in environment.items()}
+    piped = tuple(name for name in ("stdout", "stderr") if arguments.get(name) == -1)
+    call = Call(store, argv, cwd, environment, piped)
+    popen.__dict__[_CALL] = call
+    cls = type(popen)
+    if cls not in _subclasses:
+        _subclasses[cls] = _recorded(cls)
+    popen.__class__ = _subclasses[cls]
+
+
+def _command_line(args: Any, shell: Any) -> list[str] | None:
+    """The words of a command line, or None if only a shell can tell them."""
+    if isinstance(args, (str, bytes)) or hasattr(args, "__fspath__"):
+        text = os.fsdecode(args)
+        if not shell:
+            return [text]
+        if not any(tool in text for tool in TOOLS):
+            return None
+        import shlex
+
+        words = shlex.split(text)
+        if any(mark in text for mark in "|&;<>()$`*?\n"):
+            _note(f"a shell command that may run a compiler was not recorded: {text:.500}")
+            return None
+        return words
+    return None if shell else [os.fsdecode(word) for word in args]
+
+
+def _recorded(cls: Any) -> Any:
+    """A subclass of a Popen class whose instances notice their end. It goes by the name of that class."""
+
+    class Recorded(cls):  # type: ignore[misc]
+        def wait(self, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return super().wait(*args, **kwargs)
+            finally:
+                _popen_may_have_ended(self)
+
+        def poll(self, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return super().poll(*args, **kwargs)
+            finally:
+                _popen_may_have_ended(self)
+
+        def communicate(self, *args: Any, **kwargs: Any) -> Any:
+            call = self.__dict__[_CALL]
+            call.reading += 1
+            try:
+                output = super().communicate(*args, **kwargs)
+                _keep_streams(self, args[0] if args else kwargs.get("input"), *output)
+                return output
+            except BaseException as error:
+                # A TimeoutExpired carries what was read up to then.
+                _keep_streams(self, None, getattr(error, "stdout", None), getattr(error, "stderr", None))
+                raise
+            finally:
+                call.reading -= 1
+                _popen_may_have_ended(self)
+
+        def __exit__(self, *args: Any) -> Any:
+            try:
+                return super().__exit__(*args)
+            finally:
+                _popen_may_have_ended(self)
+
+        def __del__(self, *args: Any, **kwargs: Any) -> None:
+            super().__del__(*args, **kwargs)
+            _popen_may_have_ended(self)
+
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        setattr(Recorded, name, getattr(cls, name))
+    return Recorded
+
+
+def _keep_streams(popen: Any, stdin: Any, stdout: Any, stderr: Any) -> None:
+    try:
+        call = popen.__dict__[_CALL]
+        call.stream("stdout", stdout, popen.encoding)
+        call.stream("stderr", stderr, popen.encoding)
+        if not call.has_input():
+            call.stream("stdin", stdin, popen.encoding)
+    except Exception as error:
+        _note(f"a call's output was not recorded: {error!r}")
+
+
+def _popen_may_have_ended(popen: Any) -> None:
+    try:
+        call = popen.__dict__[_CALL]
+        # A Popen that came through a fork is its parent's business.
+        if popen.returncode is not None and not call.reading and call.pid == os.getpid():
+            call.end(popen.returncode)
+    except Exception as error:
+        _note(f"a call's end was not recorded: {error!r}")
+
+
+def _open_store() -> Any:
+    global _store
+    if _store is None:
+        from .store import Store
+
+        _store = Store(os.environ[DIR_VARIABLE], **_caps())
+    return _store
+
+
+def _caps() -> dict[str, int]:
+    caps = {}
+    for name, variable in (("call_cap", CALL_CAP_VARIABLE), ("total_cap", TOTAL_CAP_VARIABLE)):
+        if os.environ.get(variable, "").isdigit():
+            caps[name] = int(os.environ[variable])
+    return caps
+
+
+def _note(text: str) -> None:
+    try:
+        _open_store().note(text)
+    except Exception:
+        pass
+
+
+def _watch_exceptions() -> None:
+    """Chain `sys.excepthook`, once, at the first compile.
+
+    Not at the start: libraries look whether the hook is still the built-in one before they set their own.
+    `_at_exit` sees to the programs that replace it after us, and to those that compile nothing.
+    """
+    global _previous_hook
+    if _previous_hook is None:
+        _previous_hook = sys.excepthook
+        sys.excepthook = _excepthook
+
+
+def _excepthook(kind: Any, value: Any, traceback: Any) -> None:
+    try:
+        _hide_own_frames(value)
+        traceback = value.__traceback__
+        _record_exception(value)
+    except Exception as error:
+        _note(f"the final exception was not recorded: {error!r}")
+    _previous_hook(kind, value, traceback)
+
+
+def _at_exit() -> None:
+    try:
+        value = getattr(sys, "last_value", None)
+        if value is not None and not hasattr(sys, "ps1"):
+            _record_exception(value)
+    except Exception as error:
+        _note(f"the final exception was not recorded: {error!r}")
+
+
+def _hide_own_frames(value: Any) -> None:
+    """Take the recorder's own frames out of the tracebacks, so that they print as they would without it."""
+    seen = set()
+    while value is not None and id(value) not in seen:
+        seen.add(id(value))
+        own = __file__
+        entry = value.__traceback__
+        while entry is not None:
+            while entry.tb_next is not None and entry.tb_next.tb_frame.f_code.co_filename == own:
+                entry.tb_next = entry.tb_next.tb_next
+            entry = entry.tb_next
+        value = value.__cause__ or value.__context__
+
+
+def _record_exception(value: Any) -> None:
+    import time
+    import traceback
+
+    from .recording import middle_cut
+
+    store = _open_store()
+    path = os.path.join(store.folder, f"exception-{os.getpid()}.json")
+    if os.path.exists(path):
+        return
+    text = "".join(traceback.format_exception(type(value), value, value.__traceback__))
+    text = middle_cut(text.encode("utf-8", "backslashreplace"), _TEXT_CAP).decode("utf-8", "replace")
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    record = {"pid": os.getpid(), "type": kind, "message": str(value)[:_TEXT_CAP], "text": text}
+    record["time"] = time.time()
+    record["argv"] = list(getattr(sys, "argv", []))
+    store.write_json(path, record)
