@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from minimizer.transforms.arguments import DROP_ARGUMENTS
-from minimizer.transforms.attributes import DROP_ATTRIBUTES, SHORTEN_NAMES, SPLAT_CONSTANTS
+from minimizer.transforms.attributes import DROP_ATTRIBUTES, SHORTEN_NAMES, SPLAT_CONSTANTS, STRIP_FUNCTIONS
 from minimizer.transforms.edit import Transform
-from minimizer.transforms.erase import ERASE, ERASE_TO_CONSTANT
+from minimizer.transforms.erase import CUT, ERASE, ERASE_TO_CONSTANT
 from minimizer.transforms.inline import INLINE
 from minimizer.transforms.shortcut import MERGE_ARGUMENTS, TO_EARLIER, TO_OPERAND
-from minimizer.transforms.window import WINDOW
 
 TRANSFORMS: tuple[Transform, ...] = (
     INLINE,
-    WINDOW,
+    CUT,
+    STRIP_FUNCTIONS,
     ERASE,
     TO_OPERAND,
     TO_EARLIER,

@@ -88,17 +88,22 @@ class Search:
         self._accept(transform, made[found])
         return True
 
-    def _reduce_set(self, transform: Transform) -> None:
+    def _reduce_set(self, transform: Transform, largest: int | None = None) -> None:
         base = self.best
         edits = list(transform.edits(base))
         taken: set[int] = set()
         size = len(edits) if transform.whole else (len(edits) + 1) // 2
+        size = min(size, largest or size)
         while size:
             left = [number for number in range(len(edits)) if number not in taken]
             chunks = [left[start : start + size] for start in range(0, len(left), size)]
             for start in range(0, len(chunks), _ABREAST):
                 self._try_chunks(transform, base, edits, taken, chunks[start : start + _ABREAST])
+                if self.best.measure.ops * 2 < base.measure.ops:
+                    # Go on from the small program: copying the big one each time would cost more than compiling.
+                    return self._reduce_set(transform, size)
             size = 0 if size == 1 else (size + 1) // 2
+        return None
 
     def _try_chunks(
         self,
@@ -125,12 +130,16 @@ class Search:
         self, base: Program, edits: Sequence[Edit], taken: set[int], chunks: Sequence[Sequence[int]]
     ) -> list[tuple[Sequence[int], Program]]:
         made: list[tuple[Sequence[int], Program]] = []
-        for chunk in chunks:
-            chosen = [edits[number] for number in sorted({*taken, *chunk})]
-            program = self._candidate(base, chosen, self.best.measure)
-            if program is not None:
-                made.append((chunk, program))
-        answers = self._evaluator.judge_all([program.text for _, program in made])
+
+        def texts() -> Iterator[str]:
+            for chunk in chunks:
+                chosen = [edits[number] for number in sorted({*taken, *chunk})]
+                program = self._candidate(base, chosen, self.best.measure)
+                if program is not None:
+                    made.append((chunk, program))
+                    yield program.text
+
+        answers = self._evaluator.judge_all(texts())
         return [m for m, answer in zip(made, answers) if answer.verdict is Verdict.INTERESTING]
 
     def _candidate(self, base: Program, edits: Sequence[Edit], bound: Measure) -> Program | None:

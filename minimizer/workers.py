@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -57,8 +57,8 @@ class Evaluator:
         kill_all()
         self._pool.shutdown(wait=True)
 
-    def judge_all(self, texts: Sequence[str]) -> list[Judgement]:
-        """Judge every text; the answers in the same order.
+    def judge_all(self, texts: Iterable[str]) -> list[Judgement]:
+        """Judge every text; the answers in the same order. Each is begun as soon as it is there.
 
         Raises:
             OutOfTime: the deadline passed before all were judged.

@@ -45,11 +45,19 @@ class Draft:
         self.ops: list[Operation] = list(self.module.walk())
         self._gone: set[Operation] = set()
         self._orphans: list[Operation] = []
+        self._resigned: dict[Operation, None] = {}  # functions whose arguments changed, in order
+        self.keep_alive = False  # sink orphaned tensors instead of sweeping what computes them
         self._called = _referenced_symbols(self.module)
 
     def finish(self) -> Program:
         """The edited program, after sweeping away what the edit left without a use."""
         self.sweep()
+        for function in self._resigned:
+            if not self.is_gone(function):
+                old = function.properties["function_type"]
+                assert isinstance(old, FunctionType)
+                inputs = list(function.regions[0].blocks[0].arg_types)
+                function.properties["function_type"] = FunctionType.from_lists(inputs, old.outputs.data)
         return Program(self.module)
 
     # --- removing -----------------------------------------------------------------------------------------
@@ -76,12 +84,10 @@ class Draft:
             op = self._orphans.pop()
             if self.is_gone(op) or op.parent is None or not op.results or is_function(op) or is_terminator(op):
                 continue
-            if not any(result.uses for result in op.results):
+            if any(result.uses for result in op.results):
+                continue
+            if not (self.keep_alive and op.operands and self._sink_results(op)):
                 self.erase(op)
-
-    def orphaned(self, op: Operation) -> None:
-        """Mark `op` for the sweep, if nothing uses it by then."""
-        self._orphans.append(op)
 
     def replace(self, value: SSAValue, by: SSAValue) -> None:
         """Let every use of `value` use `by`."""
@@ -120,11 +126,9 @@ class Draft:
     def add_argument(self, function: Operation, type: Attribute) -> BlockArgument:
         """Add an argument of `type` to `function`, before the grid's trailing ones if it has them."""
         block = function.regions[0].blocks[0]
-        old = list(block.arg_types)
-        has_grid = len(old) >= GRID_ARGUMENTS and all(t == i32 for t in old[-GRID_ARGUMENTS:])
-        index = len(old) - GRID_ARGUMENTS if has_grid else len(old)
+        index = len(block.args) - grid_arguments(block)
         argument = block.insert_arg(type, index)
-        self._set_signature(function, block, insert=index)
+        self._resign(function, insert=index)
         return argument
 
     def remove_argument(self, function: Operation, index: int) -> bool:
@@ -133,16 +137,11 @@ class Draft:
         if block.args[index].uses:
             return False
         block.erase_arg(block.args[index])
-        self._set_signature(function, block, remove=index)
+        self._resign(function, remove=index)
         return True
 
-    @staticmethod
-    def _set_signature(
-        function: Operation, block: Block, insert: int | None = None, remove: int | None = None
-    ) -> None:
-        old = function.properties["function_type"]
-        assert isinstance(old, FunctionType)
-        function.properties["function_type"] = FunctionType.from_lists(list(block.arg_types), old.outputs.data)
+    def _resign(self, function: Operation, insert: int | None = None, remove: int | None = None) -> None:
+        self._resigned[function] = None
         attributes = function.properties.get("arg_attrs")
         if isinstance(attributes, ArrayAttr):
             each = list(attributes.data)
@@ -170,7 +169,14 @@ class Draft:
 
     # --- sinking ------------------------------------------------------------------------------------------
 
-    def sink(self, value: SSAValue, before: Operation) -> bool:
+    def _sink_results(self, op: Operation) -> bool:
+        """Write the tensors that `op` computes to new arguments; False if it computes none."""
+        end = op.parent.last_op if op.parent is not None else None
+        if end is None or not is_terminator(end):
+            return False
+        return any([self._sink(result, end) for result in op.results])
+
+    def _sink(self, value: SSAValue, before: Operation) -> bool:
         """Keep the tensor `value` alive by writing it to a new argument; False where that is not possible."""
         function = self.function_of(before)
         type = value.type
@@ -197,6 +203,12 @@ class Draft:
                 target = self.add_argument(function, op.operands[0].type)
                 return create("tt.store", operands=[target, value], properties=op.properties)
         return None
+
+
+def grid_arguments(block: Block) -> int:
+    """How many trailing arguments of a function's entry block are the grid's: six, or none."""
+    last = list(block.arg_types)[-GRID_ARGUMENTS:]
+    return GRID_ARGUMENTS if len(last) == GRID_ARGUMENTS and all(type == i32 for type in last) else 0
 
 
 def create(

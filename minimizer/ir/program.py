@@ -50,6 +50,10 @@ TERMINATORS = frozenset(
 )
 
 
+# linalg operations whose body is written, not implied by their name.
+_FREE_BODIES = frozenset({"linalg.generic", "linalg.reduce", "linalg.map"})
+
+
 @dataclass(frozen=True, order=True)
 class Measure:
     """The size of a program: smaller is better, operations first. `args` are function arguments."""
@@ -81,12 +85,17 @@ class Program:
         context = Context(allow_unregistered=True)
         context.load_dialect(Builtin)
         try:
-            return cls(Parser(context, text).parse_module())
+            module = Parser(context, text).parse_module()
         except ParseError:
             raise
         except (RecursionError, ValueError, KeyError, IndexError, AttributeError, NotImplementedError) as error:
             # xDSL's lexer and attribute constructors raise these on inputs outside its subset.
             raise ParseError(_nowhere(), f"xDSL cannot read this: {error}") from error
+        # Names of values carry no meaning, and without them equal programs print equally.
+        for op in module.walk():
+            for value in (*op.results, *(v for r in op.regions for b in r.blocks for v in b.args)):
+                value.name_hint = None
+        return cls(module)
 
     @cached_property
     def ops(self) -> tuple[Operation, ...]:
@@ -126,6 +135,15 @@ def is_function(op: Operation) -> bool:
 def counts(op: Operation) -> bool:
     """Whether `op` counts as an operation in sizes."""
     return not is_function(op) and not is_terminator(op)
+
+
+def is_implied(op: Operation) -> bool:
+    """Whether `op` stands in the body that a named operation (`linalg.matmul`) always has: not to be edited."""
+    parent = op.parent_op()
+    if parent is None:
+        return False
+    name = name_of(parent)
+    return name.startswith("linalg.") and name not in _FREE_BODIES
 
 
 def _nowhere() -> object:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation
 
-from minimizer.ir.draft import Draft
+from minimizer.ir.draft import Draft, grid_arguments
 from minimizer.ir.program import Program
 from minimizer.transforms.edit import Transform
 
@@ -37,7 +37,10 @@ def _arguments(program: Program) -> Sequence[DropArgument]:
             continue
         if isinstance(name, StringAttr) and name.data in called:
             continue
-        for argument in reversed(op.regions[0].blocks[0].args):
+        block = op.regions[0].blocks[0]
+        # A kernel needs its grid arguments, all or none; `StripFunctions` asks for none.
+        grid = grid_arguments(block) if "global_kernel" in op.attributes else 0
+        for argument in reversed(block.args[: len(block.args) - grid]):
             if not argument.uses:
                 found.append(DropArgument(index, argument.index))
     return found

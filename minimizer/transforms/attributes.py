@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, StringAttr
 
-from minimizer.ir.draft import Draft
-from minimizer.ir.program import Program, name_of
+from xdsl.ir import Operation
+
+from minimizer.ir.draft import Draft, grid_arguments
+from minimizer.ir.program import Program, is_function, name_of
 from minimizer.transforms.edit import Edit, Transform
 
 # Properties with a default, by operation or everywhere; all others are taken to be required.
@@ -97,6 +99,39 @@ def _names(program: Program) -> Sequence[Edit]:
 
 
 @dataclass(frozen=True)
+class StripFunctions:
+    """Drop all that functions carry beside their body: attributes, unused arguments, long names.
+
+    With `kernel`, what makes triton-ascend's kernels kernels stays: the grid arguments and `global_kernel`.
+    """
+
+    kernel: bool
+
+    def apply(self, draft: Draft) -> bool:
+        changed = False
+        for index, op in enumerate(draft.ops):
+            if draft.is_gone(op) or not is_function(op):
+                continue
+            for key in [k for k in op.attributes if k != "op_name__" and not (self.kernel and k == "global_kernel")]:
+                changed |= DropAttribute(index, key).apply(draft)
+            for key in ("arg_attrs", "res_attrs"):
+                changed |= DropAttribute(index, key).apply(draft)
+            if draft.function_of(op) is not None:
+                changed |= self._arguments(draft, op)
+        return changed
+
+    def _arguments(self, draft: Draft, function: Operation) -> bool:
+        count = len(function.regions[0].blocks[0].args)
+        if self.kernel:
+            count -= grid_arguments(function.regions[0].blocks[0])
+        return any([draft.remove_argument(function, position) for position in reversed(range(count))])
+
+
+def _strips(program: Program) -> Sequence[Edit]:
+    return [StripFunctions(kernel=False), StripFunctions(kernel=True)]
+
+
+@dataclass(frozen=True)
 class SplatConstant:
     """Let every element of the dense constant at `index` be its first."""
 
@@ -120,6 +155,7 @@ def _splats(program: Program) -> Sequence[Edit]:
     return found
 
 
+STRIP_FUNCTIONS = Transform("strip functions", _strips, kind="choice")
 DROP_ATTRIBUTES = Transform("drop attributes", _attributes)
 SHORTEN_NAMES = Transform("shorten names", _names)
 SPLAT_CONSTANTS = Transform("splat constants", _splats)

@@ -2,6 +2,10 @@
 
 Two styles: a new function argument for each value that is still used (costs no operation), and a constant or an
 uninitialised tensor where an argument is not accepted.
+
+`CUT` also writes the tensors whose users went to new arguments, so that what computes them stays alive. A run of
+operations in the middle can then go without killing what came before or after: halving finds the failing part of
+a long kernel in a logarithmic number of compiles, whatever the rest of the kernel does.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from minimizer.ir.draft import Draft
-from minimizer.ir.program import Program, is_function, is_terminator
+from minimizer.ir.program import Program, is_function, is_implied, is_terminator
 from minimizer.transforms.edit import Transform
 
 
@@ -50,7 +54,7 @@ def _erasable(program: Program) -> list[int]:
     return [
         index
         for index, op in enumerate(program.ops)
-        if index and not is_terminator(op) and op.parent is not None and not _has_body(op)
+        if index and not is_terminator(op) and op.parent is not None and not _has_body(op) and not is_implied(op)
     ]
 
 
@@ -67,5 +71,21 @@ def _with_constants(program: Program) -> Sequence[Erase]:
     return [Erase(i, "constant") for i in _erasable(program) if any(r.uses for r in program.ops[i].results)]
 
 
+@dataclass(frozen=True)
+class Cut:
+    """Remove the operation at `index`; tensors that only it used are written to new arguments."""
+
+    index: int
+
+    def apply(self, draft: Draft) -> bool:
+        draft.keep_alive = True
+        return Erase(self.index, "argument").apply(draft)
+
+
+def _cuts(program: Program) -> Sequence[Cut]:
+    return [Cut(index) for index in _erasable(program)]
+
+
+CUT = Transform("cut", _cuts, whole=False)
 ERASE = Transform("erase", _with_arguments, whole=False)
 ERASE_TO_CONSTANT = Transform("erase to constant", _with_constants)

@@ -35,25 +35,6 @@ class Inline:
         return changed
 
 
-@dataclass(frozen=True)
-class DropRegionOp:
-    """Replace a loop by its first values: its results become the operands they were carried from."""
-
-    index: int
-
-    def apply(self, draft: Draft) -> bool:
-        op = draft.ops[self.index]
-        if draft.is_gone(op) or op.parent is None:
-            return False
-        carried = op.operands[len(op.operands) - len(op.results) :] if op.results else ()
-        if [v.type for v in carried] != [r.type for r in op.results]:
-            return False
-        for result, value in zip(op.results, list(carried)):
-            result.replace_all_uses_with(value)
-        draft.erase(op)
-        return True
-
-
 def _inline(draft: Draft, op: Operation, region: Region) -> bool:
     values = _arguments(op, region)
     if values is None or op.parent is None:
@@ -104,7 +85,6 @@ def _inlines(program: Program) -> Sequence[Edit]:
         if len(indices) > 1:
             found.append(Inline(tuple(indices), number))
         found.extend(Inline((index,), number) for index in indices)
-    found.extend(DropRegionOp(index) for index in program.work() if program.ops[index].regions)
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from minimizer.ir.draft import Draft
-from minimizer.ir.program import Program, counts, is_function
+from minimizer.ir.program import Program, counts, is_function, is_implied
 from minimizer.transforms.edit import Edit, Transform
 
 _MOST_EARLIER = 4  # earlier values tried for each result, the first ones: they make the most dead
@@ -64,7 +64,7 @@ def _to_operands(program: Program) -> Sequence[Edit]:
     for index in program.work():
         op = program.ops[index]
         for r, result in enumerate(op.results):
-            if not result.uses:
+            if not result.uses or is_implied(op):
                 continue
             same = [i for i, operand in enumerate(op.operands) if operand.type == result.type]
             found.extend((rank, ToOperand(index, r, i)) for rank, i in enumerate(same))
@@ -90,7 +90,7 @@ def _to_earlier(program: Program) -> Sequence[Edit]:
             mine = visible[block] = {t: [ref for ref in refs if ref[0] != own] for t, refs in outer.items()}
             for argument in block.args:
                 mine.setdefault(argument.type, []).append((-index, argument.index))
-        if counts(op):
+        if counts(op) and not is_implied(op):
             for r, result in enumerate(op.results):
                 if result.uses:
                     refs = mine.get(result.type, [])[:_MOST_EARLIER]
