@@ -6,9 +6,10 @@ with another), so every kind reads the text. docs/diagnosis.md shows how to add 
 
 from __future__ import annotations
 
+from bundler.compiler.diagnose._generic import unrecognised
 from bundler.compiler.diagnose._kind import Kind, Tier, kinds
 from bundler.compiler.diagnose._log import Log, read
-from bundler.compiler.outcome import Diagnosis, Outcome, ToolRun
+from bundler.compiler.outcome import Diagnosis, ToolRun
 
 __all__ = ["Kind", "Log", "Tier", "diagnose", "kinds", "read"]
 
@@ -20,4 +21,4 @@ def diagnose(run: ToolRun) -> Diagnosis:
         diagnosis = kind.match(log)
         if diagnosis is not None:
             return diagnosis
-    return Diagnosis(Outcome.FAILED, log.stage, "unknown", recognised=False)
+    return unrecognised(log)

@@ -44,6 +44,15 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+def fatal_message(log: Log) -> str | None:
+    """What `LLVM ERROR: ...` says, or None; a string in some IR is not it."""
+    for _, line in log.lines_with("LLVM ERROR: "):
+        before, _, message = line.partition("LLVM ERROR: ")
+        if '"' not in before:
+            return message.strip()
+    return None
+
+
 def frames(log: Log) -> tuple[str, ...]:
     """The innermost frames inside the compiler: symbols, or `tool+0xOFFSET` without them.
 

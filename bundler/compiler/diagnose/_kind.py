@@ -25,11 +25,13 @@ class Tier(IntEnum):
     ENDED = 0  # by us, or by the kernel: time, memory
     UNUSABLE = 1  # the tool did not come to work: options, libraries, files
     INPUT = 2  # the input was rejected before any pass
-    CRASH = 3  # a signal, with the text that goes with it
-    SIGNAL = 4  # a signal alone
-    MESSAGE = 5  # an error message that a kind knows
-    BACKEND = 6  # no error of the passes: hivmc
-    FALLBACK = 7  # nothing above: healthy, or the generic reading
+    PROGRAM = 3  # the text is of the user's Python program, not of a compiler tool
+    KNOWN_CRASH = 4  # an abort whose message says which failure it is
+    CRASH = 5  # an abort with a message
+    SIGNAL = 6  # a signal alone
+    MESSAGE = 7  # an error message that a kind knows
+    BACKEND = 8  # no error of the passes: hivmc, or all is well
+    FALLBACK = 9  # nothing above
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,33 @@ def kinds() -> tuple[Kind, ...]:
     return tuple(sorted(found, key=lambda kind: (kind.tier, kind.name)))
 
 
+def crashed(
+    log: Log,
+    kind: str,
+    message: str,
+    *,
+    frames: tuple[str, ...],
+    details: tuple[tuple[str, str], ...] = (),
+    emitted_by: str | None = None,
+    lines: tuple[str, ...] = (),
+    remedies: tuple[str, ...] = (),
+) -> Diagnosis:
+    """The diagnosis of a tool that ended by a signal; errors before it are context, and give the place."""
+    before = log.errors[-1] if log.errors else None
+    return Diagnosis(
+        Outcome.CRASHED,
+        log.stage,
+        kind,
+        message=message,
+        pass_name=log.pass_name or emitted_by,
+        details=details,
+        frames=frames,
+        lines=(*(each.line for each in log.errors[:4]), *lines),
+        location=before.location or None if before is not None else None,
+        remedies=remedies,
+    )
+
+
 def failed(
     log: Log,
     report: Report,
@@ -82,7 +111,7 @@ def failed(
         message=report.message,
         pass_name=log.pass_name or emitted_by,
         details=details,
-        lines=tuple(each.line for each in log.errors[:8]),
+        lines=tuple(each.line for each in log.errors[:8]) or (report.line,),
         location=report.location or None,
         recognised=recognised,
         remedies=remedies,

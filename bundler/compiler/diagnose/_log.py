@@ -20,17 +20,23 @@ from pathlib import PurePosixPath
 from bundler.compiler.outcome import Stage, ToolRun
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][0-9A-B])")
-_FILE_LOCATION = re.compile(r"[^\s].*:\d+:\d+\Z")
 _DUMP_AFTER_FAILURE = re.compile(r"// -----// IR Dump After (\S+) Failed \(([^)]*)\)")
 _EXECUTING = re.compile(r"Pipeline failed while executing \[`?([^`' \]]+)")
-# Lines that the tools print around an error; they say that something failed, never what.
-_WRAPPERS = (
-    "Failed to run BiShengHIR pipeline",
-    "Failed to run BiShengIR pipeline",
-    "Failures have been detected while processing an MLIR pass pipeline",
-    "A failure has been detected while processing the MLIR module",
-    "External hivmc run fails",
+# Lines that the tools print around an error; they say that something failed, never what. The name of the
+# pipeline differs: BiShengHIR, BiShengIR, BiShengHIR HIVM, buildFinalHIVMPipelines.
+_WRAPPER = re.compile(
+    r"Failed to run \w+(?: \w+)? pipeline"
+    r"|Failures have been detected while processing an MLIR pass pipeline"
+    r"|A failure has been detected while processing the MLIR module"
+    r"|External hivmc run fails"
+    r"|Failed to compile BiShengLIR for device"
 )
+# Options of mlir-opt's own (mlir/lib/Tools/mlir-opt), as against those that are passes.
+_OWN_OPTIONS = (
+    "-o", "--mlir-", "--allow-unregistered", "--split-input", "--verify", "--emit-bytecode",
+    "--run-reproducer", "--no-implicit-module", "--dump-pass-pipeline", "--show-dialects", "--irdl",
+    "--bishengir-print",
+)  # fmt: skip
 _STAGES = (
     ("triton-adapter-opt", Stage.ADAPTER),
     ("bishengir-opt", Stage.PASS),
@@ -62,13 +68,18 @@ class Log:
 
     @cached_property
     def tool(self) -> str:
-        """The program's name without folder, `python` itself for anything unknown."""
+        """The program's name without its folder; empty if it is not known."""
         return PurePosixPath(self.run.argv[0]).name if self.run.argv else ""
 
     @cached_property
     def stage(self) -> Stage:
         """The stage that the program stands for; a compile, where nothing says otherwise."""
         return next((stage for name, stage in _STAGES if self.tool.startswith(name)), Stage.COMPILE)
+
+    @property
+    def is_compiler(self) -> bool:
+        """Whether the program is a tool of the NPU's compiler, as against the user's Python or g++."""
+        return any(self.tool.startswith(name) for name, _ in _STAGES)
 
     def has(self, literal: str) -> bool:
         """Whether the text holds `literal`."""
@@ -102,13 +113,23 @@ class Log:
     def errors(self) -> tuple[Report, ...]:
         """The errors that say something, in the order in which the passes emitted them.
 
-        `bishengir-compile` collects what its passes emit and prints it newest first (its own `Failed to run
-        BiShengHIR pipeline`, which comes last in time, is the first line); the opt tools print at once.
+        `bishengir-compile` collects what its passes emit and prints it newest first: its own `Failed to run
+        BiShengHIR pipeline`, the last in time, is then the first line. The opt tools, and the older
+        `bishengir-hivm-compile`, print at once.
         """
-        telling = [r for r in self.reports if not r.message.startswith(_WRAPPERS)]
-        if any(r.message.startswith("Failed to run BiShengHIR pipeline") for r in self.reports):
-            telling.reverse()
-        return tuple(telling)
+        telling = [report for report in self.reports if not _WRAPPER.match(report.message)]
+        newest_first = bool(self.reports) and bool(_WRAPPER.match(self.reports[0].message))
+        return tuple(reversed(telling)) if newest_first else tuple(telling)
+
+    @property
+    def leading(self) -> Report | None:
+        """The first error that the failing pass emitted; what follows it is often a consequence."""
+        return self.errors[0] if self.errors else None
+
+    @property
+    def failed_without_words(self) -> bool:
+        """Whether the tool reports that its passes failed, and no pass said why."""
+        return bool(self.reports) and not self.errors
 
     @cached_property
     def failed_pass(self) -> tuple[str, str] | None:
@@ -131,7 +152,25 @@ class Log:
             match = _EXECUTING.search(line)
             if match is not None:
                 return match[1]
-        return None
+        return self._only_pass_asked_for
+
+    @cached_property
+    def _only_pass_asked_for(self) -> str | None:
+        """The one pass of an opt tool's command line: whatever failed, it is this one."""
+        if self.stage is not Stage.PASS or "--run-reproducer" in self.run.argv:
+            return None
+        passes = passes_of(self.run.argv)
+        return passes[0] if len(passes) == 1 else None
+
+
+def passes_of(argv: tuple[str, ...]) -> list[str]:
+    """The passes that an opt tool's command line asks for, by argument, without dashes and options."""
+    words = [word for word in argv[1:] if word.startswith("-") and word != "-"]
+    return [
+        word.lstrip("-").partition("=")[0]
+        for word in words
+        if not word.startswith(_OWN_OPTIONS) and not word.lstrip("-").startswith("pass-pipeline")
+    ]
 
 
 def read(run: ToolRun) -> Log:
@@ -152,12 +191,13 @@ def _report(line: str, position: int) -> Report | None:
     if not found:
         return None
     # Stray output without newline may stand before it: `loc("k.mlir":1:1): loc("k.mlir":2:3)`.
-    location = location.rpartition("): loc(")[2] if "): loc(" in location else location
-    if not location.startswith("loc("):
-        location = f"loc({location}" if location.endswith(")") and '"' in location else location
-    is_location = (
-        (location.startswith("loc(") and location.endswith(")"))
-        or location == "<unknown>:0"
-        or _FILE_LOCATION.match(location) is not None
-    )
-    return Report(location, message.strip(), line, position) if is_location else None
+    if "): loc(" in location:
+        location = "loc(" + location.rpartition("): loc(")[2]
+    return Report(location, message.strip(), line, position) if _is_location(location) else None
+
+
+def _is_location(text: str) -> bool:
+    if text.startswith("loc("):
+        return text.endswith(")")
+    parts = text.rsplit(":", 2)
+    return text == "<unknown>:0" or (len(parts) == 3 and parts[1].isdigit() and parts[2].isdigit())

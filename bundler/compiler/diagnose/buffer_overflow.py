@@ -1,7 +1,8 @@
 """An on-chip buffer is too small for what the kernel holds at once.
 
-Text (hivm-plan-memory, all versions): `ub overflow, requires 4194304 bits while 1572864 bits available!
-(possible reason: ...)`; the buffer is ub (vector), cbuf (L1), cc (L0C, accumulators).
+Text (hivm-plan-memory, all versions; older ones spell it `avaliable!` and stop there): `ub overflow,
+requires 4194304 bits while 1572864 bits available! (possible reason: ...)`; the buffer is ub (vector), cbuf
+(L1), cc (L0C, accumulators).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from bundler.compiler.diagnose._kind import Kind, Tier, failed
 from bundler.compiler.diagnose._log import Log
 from bundler.compiler.outcome import Diagnosis
 
-_TEXT = re.compile(r"(\w+) overflow, requires (\d+) bits while (\d+) bits available")
+_TEXT = re.compile(r"(\w+) overflow, requires (\d+) bits while (\d+) bits ava")
 _REMEDIES = (
     "A smaller block (BLOCK_SIZE, BLOCK_M/N/K) needs less of the buffer.",
     "multibuffer=False (--enable-auto-multi-buffer=false) holds one copy of each tile in place of two.",

@@ -13,4 +13,4 @@ def match(log: Log) -> Diagnosis | None:
     return None
 
 
-KIND = Kind("healthy", Tier.BACKEND, match)
+KIND = Kind("healthy", Tier.FALLBACK, match)

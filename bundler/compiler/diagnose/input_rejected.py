@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 
+from bundler.compiler.diagnose._crash import crash_signal
 from bundler.compiler.diagnose._kind import Kind, Tier
-from bundler.compiler.diagnose._log import Log, Report
+from bundler.compiler.diagnose._log import Log, Report, passes_of
 from bundler.compiler.outcome import Diagnosis, Outcome, Stage
 
 _MARK = "Failed to parse input file"
@@ -22,30 +23,33 @@ _PARSER = re.compile(
     r"|invalid (?:escape|properties|SSA)"
     r"|block with no terminator|reference to an? (?:undefined|unknown)|definition of SSA value"
     r"|attribute '[^']*' occurs more than once|cannot name an operation with no results"
+    r"|type of return operand \d+ "
 )
-_OWN_OPTIONS = ("-o", "--mlir-print", "--allow-unregistered", "--split-input", "--verify", "--emit-bytecode")
 
 
 def match(log: Log) -> Diagnosis | None:
-    if log.has(_MARK):
-        report = log.errors[0] if log.errors else Report("", log.line_with(_MARK), log.line_with(_MARK), 0)
-        return _rejected(log, report)
-    if log.stage not in (Stage.PASS, Stage.ADAPTER) or not log.errors or log.pass_name is not None:
+    if crash_signal(log) is not None:
         return None
-    if _PARSER.match(log.errors[0].message) or not _runs_a_pass(log) or _would_have_dumped(log):
-        return _rejected(log, log.errors[0])
+    if log.has(_MARK):
+        line = log.line_with(_MARK).strip()
+        return _rejected(log, log.leading or Report("", line, line, 0))
+    if log.stage not in (Stage.PASS, Stage.ADAPTER) or log.leading is None or log.failed_pass is not None:
+        return None
+    if _PARSER.match(log.leading.message) or not _runs_a_pass(log) or _would_have_dumped(log):
+        return _rejected(log, log.leading)
     return None
 
 
 def _runs_a_pass(log: Log) -> bool:
-    """Whether the command line of an opt tool names any pass; without one only parser and verifier speak."""
-    options = [arg for arg in log.run.argv[1:] if arg.startswith("-") and arg != "-"]
-    return any(not arg.startswith(_OWN_OPTIONS) for arg in options) or not log.run.argv
+    """Whether an opt tool was asked for any pass; without one only the parser and the verifier speak."""
+    argv = log.run.argv
+    named = ("--run-reproducer", "--pass-pipeline")
+    return not argv or bool(passes_of(argv)) or any(word.startswith(named) for word in argv)
 
 
 def _would_have_dumped(log: Log) -> bool:
-    asked = any(arg.startswith("--mlir-print-ir-after-failure") for arg in log.run.argv)
-    return asked and log.run.returncode is not None and log.run.returncode > 0
+    """Whether a pass that failed would have left a dump, which is not there."""
+    return any(word.startswith("--mlir-print-ir-after-failure") for word in log.run.argv)
 
 
 def _rejected(log: Log, report: Report) -> Diagnosis:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from bundler.compiler.diagnose._crash import frames
-from bundler.compiler.diagnose._kind import Kind, Tier
+from bundler.compiler.diagnose._crash import fatal_message, frames
+from bundler.compiler.diagnose._kind import Kind, Tier, crashed
 from bundler.compiler.diagnose._log import Log
-from bundler.compiler.outcome import Diagnosis, Outcome
+from bundler.compiler.outcome import Diagnosis
+
+# Words that one pass alone uses.
+_EMITTED_BY = (
+    ("PlanMemory ", "hivm-plan-memory"),
+    ("InjectSync ", "hivm-inject-sync"),
+)
 
 
 def match(log: Log) -> Diagnosis | None:
-    for _, line in log.lines_with("LLVM ERROR: "):
-        before, _, message = line.partition("LLVM ERROR: ")
-        if '"' in before:
-            continue  # a string in some IR
-        return Diagnosis(
-            Outcome.CRASHED,
-            log.stage,
-            "llvm-error",
-            message=message.strip(),
-            pass_name=log.pass_name,
-            frames=frames(log),
-            lines=(*(each.line for each in log.errors[:4]), line.strip()),
-            location=log.errors[-1].location if log.errors else None,
-        )
-    return None
+    message = fatal_message(log)
+    if message is None:
+        return None
+    by = next((name for words, name in _EMITTED_BY if message.startswith(words)), None)
+    lines = (f"LLVM ERROR: {message}",)
+    return crashed(log, "llvm-error", message, frames=frames(log), emitted_by=by, lines=lines)
 
 
 KIND = Kind("llvm-error", Tier.CRASH, match)

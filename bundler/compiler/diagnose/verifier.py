@@ -1,7 +1,8 @@
-"""An operation was rejected by its own verifier after a pass had made or changed it.
+"""An operation was rejected: by its own verifier after a pass had made or changed it, or by the pass
+itself.
 
-Text (Operation::emitOpError): `'hivm.hir.vadd' op requires ...`. A pass that calls emitOpError itself
-prints the same, so the word covers both; the pass name tells them apart.
+Text (Operation::emitOpError): `'hivm.hir.vadd' op requires ...`. Both are worded alike, so one word covers
+both; the pass name tells them apart. The kind is named to come after those that know the text.
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ _TEXT = re.compile(r"'([\w.$-]+)' op ")
 
 
 def match(log: Log) -> Diagnosis | None:
-    for report in log.errors[:1]:
-        found = _TEXT.match(report.message)
-        if found is not None:
-            return failed(log, report, "verifier", details=(("op", found[1]),))
-    return None
+    found = _TEXT.match(log.leading.message) if log.leading is not None else None
+    if log.leading is None or found is None:
+        return None
+    return failed(log, log.leading, "verifier", details=(("op", found[1]),))
 
 
 KIND = Kind("verifier", Tier.MESSAGE, match)
