@@ -110,7 +110,10 @@ class Workaround:
 
 @dataclass(frozen=True)
 class Reduction:
-    """What `npubug minimize` did. Counts of operations leave out the module, functions and terminators."""
+    """What `npubug minimize` did. Counts of operations leave out the module, functions and terminators.
+
+    `input` and `script` are the member names of the reduced input and of its reproduce.sh.
+    """
 
     input: str
     ops_before: int
