@@ -68,12 +68,21 @@ class Draft:
 
     def erase(self, op: Operation) -> None:
         """Remove `op` with its regions; results must have no uses any more."""
-        inner = list(op.walk())
-        for each in inner:
-            self._orphans.extend(v.owner for v in each.operands if isinstance(v.owner, Operation))
-        self._gone.update(inner)
+        self.forget(op)
         op.detach()
         op.erase(safe_erase=False)
+
+    def orphaned(self, value: SSAValue) -> None:
+        """Mark what computes `value` for the sweep: an edit took one of its uses away."""
+        if isinstance(value.owner, Operation):
+            self._orphans.append(value.owner)
+
+    def forget(self, op: Operation) -> None:
+        """Note that `op` goes with its block: edits on it do nothing, and what fed it may be swept."""
+        for inner in op.walk():
+            self._gone.add(inner)
+            for operand in inner.operands:
+                self.orphaned(operand)
 
     def sweep(self) -> None:
         """Remove what became unused through this draft's edits, and what that leaves unused in turn.
@@ -92,8 +101,7 @@ class Draft:
     def replace(self, value: SSAValue, by: SSAValue) -> None:
         """Let every use of `value` use `by`."""
         value.replace_all_uses_with(by)
-        if isinstance(value.owner, Operation):
-            self._orphans.append(value.owner)
+        self.orphaned(value)
 
     # --- plugging -----------------------------------------------------------------------------------------
 

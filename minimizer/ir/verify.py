@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl.dominance import DominanceInfo
 
 from minimizer.ir.program import Program, is_function, is_terminator, name_of
 
@@ -33,6 +34,7 @@ _YIELDS_RESULTS = frozenset({"scf.for", "scf.if", "scope.scope"})
 
 def problems(program: Program) -> Iterator[str]:
     """Yield what is wrong with the program, in words; nothing if it is well-formed."""
+    dominance = _Dominance(program)
     symbols = {
         op.properties["sym_name"].data
         for op in program.ops
@@ -40,7 +42,7 @@ def problems(program: Program) -> Iterator[str]:
     }
     for op in program.ops:
         for operand in op.operands:
-            if not _visible(operand, op):
+            if not dominance.visible(operand, op):
                 yield f"{name_of(op)}: an operand is not defined where it is used"
         yield from _types(op)
         for attribute in op.properties.values():
@@ -55,16 +57,29 @@ def is_valid(program: Program) -> bool:
     return next(problems(program), None) is None
 
 
-def _visible(value: SSAValue, user: Operation) -> bool:
-    home = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    here: Operation | None = user
-    while here is not None and here.parent is not home:
-        here = here.parent_op()
-    if home is None or here is None:
-        return False
-    if isinstance(value.owner, Block):
-        return True
-    return value.owner is not here and value.owner.is_before_in_block(here)
+class _Dominance:
+    """Which values are defined where, over nested regions and control flow between blocks."""
+
+    def __init__(self, program: Program) -> None:
+        self._position = {op: index for index, op in enumerate(program.ops)}
+        self._trees: dict[Region, DominanceInfo] = {}
+
+    def visible(self, value: SSAValue, user: Operation) -> bool:
+        home = value.owner if isinstance(value.owner, Block) else value.owner.parent
+        region = home.parent if home is not None else None
+        here: Operation | None = user
+        # Climb to the operation around the use that stands in the region of the definition.
+        while here is not None and (here.parent is None or here.parent.parent is not region):
+            here = here.parent_op()
+        if home is None or region is None or here is None or here.parent is None:
+            return False
+        if here.parent is not home:
+            if region not in self._trees:
+                self._trees[region] = DominanceInfo(region)
+            return self._trees[region].strictly_dominates(home, here.parent)
+        if isinstance(value.owner, Block):
+            return True
+        return self._position.get(value.owner, len(self._position)) < self._position[here]
 
 
 def _types(op: Operation) -> Iterator[str]:

@@ -1,0 +1,200 @@
+"""The reduction problem: what is to be made small, and what must stay true of it.
+
+`Problem.of_file` does everything that must be known before the first candidate: it compiles the input once with
+the original command line, and finds the cheapest equivalent flags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.utils.exceptions import ParseError
+
+from bundler.compiler.examine import Examination, examine
+from bundler.compiler.invoke import CompileCommand
+from bundler.compiler.outcome import Outcome
+from bundler.compiler.signature import Level
+from bundler.compiler.toolchain import find_opt
+from bundler.errors import ExitCode, NpubugError
+from minimizer.ir.convert import to_generic
+from minimizer.ir.program import Program
+from minimizer.oracle import Judgement, Oracle, SignatureOracle, Verdict
+
+# 1.2.0 retries an overflowing compile with these off, one after the other; given outright, the same failure
+# comes at once. Whether that holds for an input is tried, not assumed.
+_CHEAPER = ("--enable-code-motion=false", "--enable-auto-multi-buffer=false")
+_LARGEST_INPUT = 32 << 20
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A failing input and how to ask whether a candidate still fails.
+
+    Attributes:
+        program: the input, parsed.
+        oracle: the cheap question, asked of every candidate.
+        judge: the expensive question: the original flags. Asked of the result.
+        opt: the tool that prints the readable form.
+        failure: how the input failed, or None for a script oracle.
+        finds: other failures met, filled by the oracles.
+    """
+
+    program: Program
+    oracle: Oracle
+    judge: Oracle
+    opt: Path
+    failure: Examination | None
+    finds: dict[str, str]
+
+    @classmethod
+    def of_failure(
+        cls, path: Path, commands: Sequence[CompileCommand], *, level: Level, timeout: float
+    ) -> Problem:
+        """A problem whose oracle is the input's own failure signature.
+
+        Args:
+            commands: the original command line or lines (see `bundler.compiler.examine`).
+            timeout: seconds for the first compile; candidates get a multiple of what that took.
+
+        Raises:
+            NpubugError: the input does not fail (NOTHING_FAILED), is not MLIR (INVALID_INPUT), or a tool is
+                missing.
+        """
+        check_readable(path)
+        opt = find_opt(commands[0].tool).path
+        with ThreadPoolExecutor(1) as pool:
+            # The first compile can take seconds; parsing runs meanwhile.
+            first = pool.submit(examine, commands, path, timeout=timeout)
+            try:
+                program = parse(opt, path)
+            except NpubugError:
+                _check_fails(first.result(), path)  # a better answer, if it is "this is healthy"
+                raise
+            failure = first.result()
+        _check_fails(failure, path)
+        limit = timeout if failure.run.timed_out else max(10.0, 5 * failure.run.seconds)
+        finds: dict[str, str] = {}
+        original = SignatureOracle(commands, failure.signature, level, limit, finds=finds)
+        cheap = [command.with_flags(*filter(command.supports, _CHEAPER)) for command in commands]
+        cheaper = SignatureOracle(cheap, failure.signature, level, limit, finds=finds)
+        return cls(program, _cheaper_of(original, cheaper, program), original, opt, failure, finds)
+
+    @classmethod
+    def of_script(cls, path: Path, oracle: Oracle, opt: Path) -> Problem:
+        """A problem whose oracle is a user's script.
+
+        Raises:
+            NpubugError: the script finds the input itself uninteresting (NOTHING_FAILED), or only in the form
+                in which it is written; then the reducer cannot reprint it.
+        """
+        check_readable(path)
+        if oracle.judge(path.read_text()).verdict is not Verdict.INTERESTING:
+            raise NpubugError(
+                f"the test does not find {path.name} itself interesting",
+                why="it must exit with 0 for the input as it is",
+                hint=f"run it by hand: SCRIPT {path}; echo $?",
+                code=ExitCode.NOTHING_FAILED,
+            )
+        return cls(parse(opt, path), oracle, oracle, opt, None, {})
+
+
+def parse(opt: Path, path: Path) -> Program:
+    """Read an IR file through the opt tool.
+
+    Raises:
+        NpubugError: it is not MLIR, or uses what xDSL does not know; exit code INVALID_INPUT.
+    """
+    try:
+        return Program.parse(to_generic(opt, path))
+    except ParseError as error:
+        raise NpubugError(
+            f"{path.name} is MLIR, but has a construct that the reducer's IR library does not know",
+            why=str(error).strip().splitlines()[-1][:300] if str(error).strip() else "",
+            hint="reduce it with --text, which works on lines and brackets",
+            code=ExitCode.INVALID_INPUT,
+        ) from error
+
+
+def check_readable(path: Path) -> None:
+    """Refuse what cannot be MLIR before any tool is started.
+
+    Raises:
+        NpubugError: missing, unreadable, empty, too large, or binary other than MLIR bytecode.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            head = file.read(1 << 16)
+    except OSError as error:
+        raise NpubugError(
+            f"cannot read {path}", why=error.strerror or str(error), code=ExitCode.INVALID_INPUT
+        ) from error
+    why = ""
+    if size == 0:
+        why = "it is empty"
+    elif size > _LARGEST_INPUT:
+        why = f"it has {size >> 20} MB; one kernel's IR has less than {_LARGEST_INPUT >> 20} MB"
+    elif b"\0" in head and not head.startswith(b"ML\xefR"):
+        why = "it is a binary file, and not MLIR bytecode"
+    if why:
+        raise NpubugError(
+            f"{path.name} is not an IR file",
+            why=why,
+            hint="give the compiler's input: a .ttir, .ttadapter or .bcmlir file",
+            code=ExitCode.INVALID_INPUT,
+        )
+
+
+def _check_fails(seen: Examination, path: Path) -> None:
+    outcome, tool = seen.diagnosis.outcome, seen.command.tool.name
+    if outcome.is_bug:
+        return
+    if outcome is Outcome.INVALID_INPUT:
+        raise NpubugError(
+            f"{tool} rejects {path.name} before any pass runs",
+            why=seen.diagnosis.message[:300],
+            hint="check that this compiler version matches the one that produced the file",
+            code=ExitCode.INVALID_INPUT,
+        )
+    if outcome is Outcome.UNUSABLE:
+        raise NpubugError(
+            f"{tool} cannot work here", why=seen.diagnosis.message[:300], code=ExitCode.TOOL_MISSING
+        )
+    why = "all passes ran"
+    if outcome is Outcome.BACKEND_MISSING:
+        why += "; only the closed hivmc backend is not installed here, which is not a bug"
+    raise NpubugError(
+        f"{path.name} does not fail in {tool}",
+        why=why,
+        hint="check the compiler version (--compiler) and the flags (--flags) of the failing run",
+        code=ExitCode.NOTHING_FAILED,
+    )
+
+
+def _cheaper_of(original: SignatureOracle, cheaper: SignatureOracle, program: Program) -> Oracle:
+    """The cheaper oracle if it says the same of the input as we print it.
+
+    Raises:
+        NpubugError: the input does not fail any more once printed in the generic form.
+    """
+    different = list(cheaper.commands) != list(original.commands)
+    with ThreadPoolExecutor(2) as pool:
+        plain = pool.submit(original.judge, program.text)
+        quick = pool.submit(cheaper.judge, program.text) if different else None
+        if quick is not None and _holds(quick.result()) and quick.result().seconds > 0:
+            return cheaper
+        if not _holds(plain.result()):
+            raise NpubugError(
+                "the input fails as it is written, but not once printed again in MLIR's generic form",
+                why="the failure depends on the text: locations, names or syntax",
+                hint="reduce it with --text, which works on lines and brackets",
+                code=ExitCode.NOTHING_FAILED,
+            )
+    return original
+
+
+def _holds(judgement: Judgement) -> bool:
+    return judgement.verdict is Verdict.INTERESTING
