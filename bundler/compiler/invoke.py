@@ -137,9 +137,7 @@ def compile_file(
         where = output or Path(scratch) / "kernel"
         argv = command.argv(input.resolve(), where)
         try:
-            done = run(
-                argv, timeout=timeout, cwd=Path(scratch), memory_limit=memory_limit, cancel=cancel
-            )
+            done = run(argv, timeout=timeout, cwd=Path(scratch), memory_limit=memory_limit, cancel=cancel)
         except OSError as error:
             raise NpubugError(
                 f"cannot run {command.tool}",
@@ -159,5 +157,6 @@ def _tool_run(argv: tuple[str, ...], done: ProcessResult, output: Path) -> ToolR
         stderr=done.stderr.decode(errors="replace"),
         seconds=done.seconds,
         timed_out=done.timed_out,
+        truncated=done.truncated,
         output_written=any(path.exists() for path in candidates),
     )

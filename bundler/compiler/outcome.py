@@ -20,7 +20,9 @@ class Outcome(str, Enum):
     CRASHED = "crashed"  # ended by a signal
     TIMED_OUT = "timed-out"
     OUT_OF_MEMORY = "out-of-memory"
-    UNUSABLE = "unusable"  # the tool could not do its job here: unknown option, missing library, wrong machine
+    UNUSABLE = (
+        "unusable"  # the tool could not do its job here: unknown option, missing library, wrong machine
+    )
 
     @property
     def is_bug(self) -> bool:
@@ -56,6 +58,7 @@ class ToolRun:
     timed_out: bool = False
     memory_exceeded: bool = False  # our own cap ended it
     output_written: bool | None = None
+    truncated: bool = False  # output beyond the cap is missing
 
 
 @dataclass(frozen=True)
