@@ -59,7 +59,7 @@ class Reproducibility:
 
     @property
     def least_rate(self) -> float:
-        """The rate that is still plausible on these runs: plan repeats with it, not with the lucky average."""
+        """The rate that is still plausible on these runs: plan repeats with it, not with the average."""
         return rate_at_least(self.failures, self.runs)
 
 
@@ -146,7 +146,7 @@ def confidence_in_no(rate: float, quiet_runs: int) -> float:
 class Determinism:
     """Whether a compile that succeeds gives the same output each time.
 
-    `outputs` maps a digest to how often it came, the most frequent first; `missing` counts runs without output.
+    `outputs` pairs a digest with how often it came, the most frequent first; `missing` counts runs without.
     """
 
     runs: int

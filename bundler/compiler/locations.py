@@ -124,11 +124,15 @@ def _first_of_user(frames: tuple[Frame, ...]) -> Frame | None:
 
 
 def _carried(ir: str, line: int) -> str:
-    """The location at the end of one line of IR; of an op with regions it stands after the closing brace."""
-    lines = ir.split("\n", line)
+    """The location that the op on this line of IR carries; of an op with regions it stands behind its `}`."""
+    lines = ir.split("\n")
     if not 0 < line <= len(lines):
         return ""
-    before, mark, location = lines[line - 1].rpartition(" loc(")
+    first = lines[line - 1]
+    indent = first[: len(first) - len(first.lstrip())]
+    closing = (each for each in lines[line:] if each.startswith(f"{indent}}}"))
+    last = next(closing, "") if " loc(" not in first and first.rstrip().endswith("{") else first
+    before, mark, location = last.rpartition(" loc(")
     return f"loc({location}" if mark and before else ""
 
 

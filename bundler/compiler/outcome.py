@@ -65,8 +65,9 @@ class ToolRun:
 class Diagnosis:
     """What a compile call's ending means.
 
-    `kind` is a stable kebab-case word (`ub-overflow`, `legalization`, `assertion`, ...); `message` the leading
-    diagnostic as printed, without its location; `pass_name` the pass argument (`hivm-plan-memory`) where known.
+    `kind` is a stable kebab-case word (`ub-overflow`, `legalization`, `assertion`, ...); `message` the
+    leading diagnostic as printed, without its location; `pass_name` the pass argument (`hivm-plan-memory`)
+    where known.
     `details` are named facts of the kind, e.g. (("buffer", "ub"), ("required_bits", "52428800")).
     `frames` are the innermost stack frames inside the compiler, for a crash. `lines` are the log lines that
     matter, verbatim. `location` is the leading diagnostic's location text, if any.

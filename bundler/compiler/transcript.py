@@ -49,7 +49,8 @@ _COMMAND = "CalledProcessError: Command "
 _FRONT_END = "errors.CompilationError: "
 _DEVICE_HINTS = ("error code is 507", "runtime result = 507", "failed: 507", "ErrCode=507", "errorStr: ")
 _TOOL_HINTS = (
-    "error: ", "LLVM ERROR", ": Assertion `", "UNREACHABLE executed", "IR Dump After", "hivmc", "InferCoreType",
+    "error: ", "LLVM ERROR", ": Assertion `", "UNREACHABLE executed", "IR Dump After", "hivmc",
+    "InferCoreType",
     "Stack dump:", "std::bad_alloc", "error while loading shared libraries", "Unknown command line argument",
     "Exec format error", "' not found (required by",
 )  # fmt: skip
@@ -199,7 +200,7 @@ def _without_block(stream: _Stream, told: tuple[int, ToolRun], floor: int) -> It
 
 
 def _front_end(stream: _Stream, start: int) -> tuple[Incident, int]:
-    """A CompilationError: the kernel's source up to a caret, then the reason; a traceback or nothing follows."""
+    """A CompilationError: the kernel's source up to a caret, then the reason; then a traceback or nothing."""
     index = start + 1
     while index < min(len(stream.lines), start + 200):
         if stream.lines[index].startswith(("Traceback", "The above exception", "During handling")):
