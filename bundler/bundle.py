@@ -23,10 +23,10 @@ from bundler.archive import NewMember, write_archive
 from bundler.capture.cache import cached_ir
 from bundler.capture.session import Capture, CapturedCall, capture
 from bundler.compiler.diagnose import diagnose
+from bundler.compiler.examine import require_failure
 from bundler.compiler.invoke import CompileCommand, command_of, default_command
-from bundler.compiler.outcome import Diagnosis, Outcome, ToolRun
+from bundler.compiler.outcome import Diagnosis, ToolRun
 from bundler.compiler.signature import Signature, signature_of
-from bundler.errors import ExitCode, NpubugError
 from bundler.evidence.environment import Context, collect
 from bundler.evidence.recompile import AFTER_ALL, AFTER_FAILURE, Recompile, recompile, try_barrier
 from bundler.manifest import CallRecord, Drop, Fact, Manifest, SignatureRecord, Workaround
@@ -117,7 +117,7 @@ def case_of_capture(seen: Capture, failing: CapturedCall, diagnosis: Diagnosis) 
     if tool is not None:
         command = dataclasses.replace(command, tool=Path(tool))
     return Case(
-        name=_run_name(seen.command) or failing.kernel or "kernel",
+        name=run_name(seen.command) or failing.kernel or "kernel",
         command=command,
         input=failing.input,
         recorded=diagnosis,
@@ -156,7 +156,7 @@ def bundle(case: Case, plan: Plan) -> Bundle:
     plan.say(f"recompiling {case.input.name} to name the failing pass")
     first = recompile(case.command, case.input, *AFTER_FAILURE, expected=expected, timeout=plan.timeout)
     if case.recorded is None:
-        _check_fails(first.diagnosis, case)
+        require_failure(first.diagnosis, case.command.tool.name, case.input.name)
     same = case.recorded is None or first.entry.reproduced
     diagnosis = first.diagnosis if same or case.recorded is None else case.recorded
     signature = signature_of(diagnosis)
@@ -339,34 +339,6 @@ def _redact_value(value: object, redactor: Redactor) -> object:
     return value
 
 
-def _check_fails(diagnosis: Diagnosis, case: Case) -> None:
-    outcome = diagnosis.outcome
-    if outcome.is_bug:
-        return
-    if outcome is Outcome.INVALID_INPUT:
-        raise NpubugError(
-            f"{case.command.tool.name} rejects {case.input.name} before any pass runs",
-            why=diagnosis.message[:300],
-            hint="give the compiler's input (.ttir, .ttadapter, .bcmlir) and the compiler version it was made for",
-            code=ExitCode.INVALID_INPUT,
-        )
-    if outcome is Outcome.UNUSABLE:
-        raise NpubugError(
-            f"{case.command.tool.name} cannot work here",
-            why=diagnosis.message[:300],
-            code=ExitCode.TOOL_MISSING,
-        )
-    why = "all passes ran"
-    if outcome is Outcome.BACKEND_MISSING:
-        why += "; only the closed hivmc backend is not installed here, which is not a bug"
-    raise NpubugError(
-        f"nothing failed in {case.command.tool.name}",
-        why=why,
-        hint="check the compiler version (--compiler) and the flags (--flags) of the failing run",
-        code=ExitCode.NOTHING_FAILED,
-    )
-
-
 def _recorded_run(call: CapturedCall) -> ToolRun:
     return ToolRun(
         argv=call.argv,
@@ -397,7 +369,8 @@ def _script(command: Sequence[str]) -> Path | None:
     return next((Path(w) for w in command[1:] if w.endswith(".py") and Path(w).is_file()), None)
 
 
-def _run_name(command: Sequence[str]) -> str:
+def run_name(command: Sequence[str]) -> str:
+    """What a run is called after: its Python script, or nothing."""
     script = _script(command)
     return script.stem if script is not None else ""
 

@@ -21,6 +21,7 @@ from bundler.compiler.outcome import Outcome
 from bundler.compiler.signature import Level, Signature, matches
 from bundler.errors import ExitCode, NpubugError
 from bundler.process import run
+from minimizer.ir.convert import to_readable
 
 
 class Verdict(Enum):
@@ -94,7 +95,7 @@ class ScriptOracle:
     def judge(self, text: str, cancel: threading.Event | None = None) -> Judgement:
         with tempfile.TemporaryDirectory(prefix="npubug-") as scratch:
             path = Path(scratch) / self.name
-            path.write_text(text)
+            path.write_text(text, errors="surrogateescape")
             # Through a shell, as cvise and llvm-reduce users write it: './interesting.sh --fast'.
             command = ["/bin/sh", "-c", f'{self.script} "$1"', "sh", str(path)]
             try:
@@ -112,6 +113,18 @@ class ScriptOracle:
             )
         verdict = Verdict.INTERESTING if done.returncode == 0 else Verdict.BORING
         return Judgement(verdict, done.seconds)
+
+
+@dataclass
+class ReadableOracle:
+    """Asks another oracle about the candidate in the dialects' own syntax: a script may grep for it."""
+
+    inner: Oracle
+    opt: Path
+
+    def judge(self, text: str, cancel: threading.Event | None = None) -> Judgement:
+        readable = to_readable(self.opt, text)
+        return Judgement(Verdict.INVALID) if readable is None else self.inner.judge(readable, cancel)
 
 
 def absolute_script(script: str) -> str:

@@ -13,15 +13,14 @@ from pathlib import Path
 
 from xdsl.utils.exceptions import ParseError
 
-from bundler.compiler.examine import Examination, examine
+from bundler.compiler.examine import Examination, examine, require_failure
 from bundler.compiler.invoke import CompileCommand
-from bundler.compiler.outcome import Outcome
 from bundler.compiler.signature import Level
 from bundler.compiler.toolchain import find_opt
 from bundler.errors import ExitCode, NpubugError
 from minimizer.ir.convert import to_generic
 from minimizer.ir.program import Program
-from minimizer.oracle import Judgement, Oracle, SignatureOracle, Verdict
+from minimizer.oracle import Judgement, Oracle, ReadableOracle, SignatureOracle, Verdict
 
 # 1.2.0 retries an overflowing compile with these off, one after the other; given outright, the same failure
 # comes at once. Whether that holds for an input is tried, not assumed.
@@ -71,10 +70,10 @@ class Problem:
             try:
                 program = parse(opt, path)
             except NpubugError:
-                _check_fails(first.result(), path)  # a better answer, if it is "this is healthy"
+                _require_failure(first.result(), path)  # a better answer, if it is "this is healthy"
                 raise
             failure = first.result()
-        _check_fails(failure, path)
+        _require_failure(failure, path)
         limit = timeout if failure.run.timed_out else max(10.0, 5 * failure.run.seconds)
         finds: dict[str, str] = {}
         original = SignatureOracle(commands, failure.signature, level, limit, finds=finds)
@@ -84,21 +83,33 @@ class Problem:
 
     @classmethod
     def of_script(cls, path: Path, oracle: Oracle, opt: Path) -> Problem:
-        """A problem whose oracle is a user's script.
+        """A problem whose oracle is a user's script; the script sees candidates in the readable form if it must.
 
         Raises:
-            NpubugError: the script finds the input itself uninteresting (NOTHING_FAILED), or only in the form
-                in which it is written; then the reducer cannot reprint it.
+            NpubugError: the script finds the input uninteresting once it is printed again (NOTHING_FAILED), or
+                the input is not MLIR (INVALID_INPUT).
         """
-        check_readable(path)
-        if oracle.judge(path.read_text()).verdict is not Verdict.INTERESTING:
-            raise NpubugError(
-                f"the test does not find {path.name} itself interesting",
-                why="it must exit with 0 for the input as it is",
-                hint=f"run it by hand: SCRIPT {path}; echo $?",
-                code=ExitCode.NOTHING_FAILED,
-            )
-        return cls(parse(opt, path), oracle, oracle, opt, None, {})
+        program = parse(opt, path)
+        for form in (oracle, ReadableOracle(oracle, opt)):
+            if _holds(form.judge(program.text)):
+                return cls(program, form, oracle, opt, None, {})
+        raise _lost_by_printing()
+
+
+def check_interesting(path: Path, oracle: Oracle) -> None:
+    """Make sure that the oracle wants the input as it is.
+
+    Raises:
+        NpubugError: it does not (NOTHING_FAILED), or the file cannot be read (INVALID_INPUT).
+    """
+    check_readable(path)
+    if oracle.judge(path.read_text(errors="surrogateescape")).verdict is not Verdict.INTERESTING:
+        raise NpubugError(
+            f"the test does not find {path.name} itself interesting",
+            why="it must exit with 0 for the input as it is",
+            hint=f"run it by hand: SCRIPT {path}; echo $?",
+            code=ExitCode.NOTHING_FAILED,
+        )
 
 
 def parse(opt: Path, path: Path) -> Program:
@@ -148,30 +159,8 @@ def check_readable(path: Path) -> None:
         )
 
 
-def _check_fails(seen: Examination, path: Path) -> None:
-    outcome, tool = seen.diagnosis.outcome, seen.command.tool.name
-    if outcome.is_bug:
-        return
-    if outcome is Outcome.INVALID_INPUT:
-        raise NpubugError(
-            f"{tool} rejects {path.name} before any pass runs",
-            why=seen.diagnosis.message[:300],
-            hint="check that this compiler version matches the one that produced the file",
-            code=ExitCode.INVALID_INPUT,
-        )
-    if outcome is Outcome.UNUSABLE:
-        raise NpubugError(
-            f"{tool} cannot work here", why=seen.diagnosis.message[:300], code=ExitCode.TOOL_MISSING
-        )
-    why = "all passes ran"
-    if outcome is Outcome.BACKEND_MISSING:
-        why += "; only the closed hivmc backend is not installed here, which is not a bug"
-    raise NpubugError(
-        f"{path.name} does not fail in {tool}",
-        why=why,
-        hint="check the compiler version (--compiler) and the flags (--flags) of the failing run",
-        code=ExitCode.NOTHING_FAILED,
-    )
+def _require_failure(seen: Examination, path: Path) -> None:
+    require_failure(seen.diagnosis, seen.command.tool.name, path.name)
 
 
 def _cheaper_of(original: SignatureOracle, cheaper: SignatureOracle, program: Program) -> Oracle:
@@ -187,13 +176,17 @@ def _cheaper_of(original: SignatureOracle, cheaper: SignatureOracle, program: Pr
         if quick is not None and _holds(quick.result()) and quick.result().seconds > 0:
             return cheaper
         if not _holds(plain.result()):
-            raise NpubugError(
-                "the input fails as it is written, but not once printed again in MLIR's generic form",
-                why="the failure depends on the text: locations, names or syntax",
-                hint="reduce it with --text, which works on lines and brackets",
-                code=ExitCode.NOTHING_FAILED,
-            )
+            raise _lost_by_printing()
     return original
+
+
+def _lost_by_printing() -> NpubugError:
+    return NpubugError(
+        "the input is interesting as it is written, but not once its MLIR is printed again",
+        why="what makes it so is in the text: locations, names or syntax",
+        hint="reduce it with --text --test SCRIPT, which works on lines and brackets",
+        code=ExitCode.NOTHING_FAILED,
+    )
 
 
 def _holds(judgement: Judgement) -> bool:

@@ -93,7 +93,7 @@ class Evaluator:
 
     def _submit(self, text: str, cancel: threading.Event | None = None) -> Future[Judgement]:
         self.tally.candidates += 1
-        key = hashlib.sha256(text.encode()).hexdigest()
+        key = hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()
         known = self._known.get(key)
         if known is not None:
             done: Future[Judgement] = Future()

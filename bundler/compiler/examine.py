@@ -16,6 +16,7 @@ from bundler.compiler.diagnose import diagnose
 from bundler.compiler.invoke import FAILURE_FLAG, CompileCommand, compile_file
 from bundler.compiler.outcome import Diagnosis, Outcome, ToolRun
 from bundler.compiler.signature import Signature, signature_of
+from bundler.errors import ExitCode, NpubugError
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,41 @@ class Examination:
     run: ToolRun
     diagnosis: Diagnosis
     signature: Signature
+
+
+def require_failure(diagnosis: Diagnosis, tool: str, name: str) -> None:
+    """Return if the compile of the file `name` failed in a way to report.
+
+    Raises:
+        NpubugError: it is healthy (NOTHING_FAILED), the input was rejected at once (INVALID_INPUT), or the tool
+            cannot work here (TOOL_MISSING).
+    """
+    outcome = diagnosis.outcome
+    if outcome.is_bug:
+        return
+    if outcome is Outcome.INVALID_INPUT:
+        raise NpubugError(
+            f"{tool} rejects {name} before any pass runs",
+            why=diagnosis.message[:300],
+            hint="give the compiler's input (.ttir, .ttadapter, .bcmlir) and the compiler version it was made for",
+            code=ExitCode.INVALID_INPUT,
+        )
+    if outcome is Outcome.UNUSABLE:
+        raise NpubugError(
+            f"{tool} cannot work here",
+            why=diagnosis.message[:300],
+            hint="npubug diagnose tells what the message means; give another compiler by --compiler",
+            code=ExitCode.TOOL_MISSING,
+        )
+    why = "all passes ran"
+    if outcome is Outcome.BACKEND_MISSING:
+        why += "; only the closed hivmc backend is not installed here, which is not a bug"
+    raise NpubugError(
+        f"nothing failed: {name} compiles with {tool}",
+        why=why,
+        hint="check the compiler version (--compiler) and the flags (--flags) of the failing run",
+        code=ExitCode.NOTHING_FAILED,
+    )
 
 
 def examine(

@@ -1,0 +1,145 @@
+"""The `npubug` command: options and exit codes, no logic.
+
+Everything heavy is imported inside the commands, so that `--help` answers at once. Exit codes are in
+`bundler.errors.ExitCode` and docs/exit-codes.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from bundler import __version__
+from bundler.errors import ExitCode, NpubugError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_ARCHIVE = click.Path(path_type=Path)
+_json = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
+_compiler = click.option(
+    "--compiler", type=click.Path(path_type=Path), help="The compiler binary (default: look for one)."
+)
+_flags = click.option("--flags", help="Compiler flags instead of triton-ascend's defaults, as one string.")
+_timeout = click.option(
+    "--timeout", type=float, default=600.0, show_default=True, help="Seconds for one compile."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="npubug")
+def npubug() -> None:
+    """From a failing Triton kernel on an Ascend NPU to a checked bug archive and a minimal reproducer."""
+
+
+@npubug.command(context_settings={"ignore_unknown_options": True})
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option("--ir", type=click.Path(path_type=Path), help="Bundle this IR file instead of running a command.")
+@click.option("-o", "--output", type=_ARCHIVE, default=Path(), help="A folder, or the archive's name.")
+@click.option("--always", is_flag=True, help="Write an archive even if nothing failed in the compiler.")
+@click.option("--redact", type=click.Choice(["full", "off"]), default="full", show_default=True)
+@click.option("--redact-word", "words", multiple=True, help="One more word to replace; repeatable.")
+@click.option("--run-timeout", type=float, help="Seconds after which the command is ended (a hang).")
+@_compiler
+@_flags
+@_timeout
+@_json
+def bundle(**options: Any) -> None:
+    """Run COMMAND, record its failing compile, and write an archive of everything a maintainer needs.
+
+    \b
+    npubug bundle -- python my_kernel.py
+    npubug bundle --ir kernel.ttadapter
+    """
+    from bundler.commands import bundle as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
+@click.argument("archive", type=_ARCHIVE)
+@_json
+def check(**options: Any) -> None:
+    """Is ARCHIVE valid, and what would a maintainer still ask for?  Exit: 0 complete, 3 incomplete, 4 invalid."""
+    from bundler.commands import check as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
+@click.argument("archive", type=_ARCHIVE)
+@_json
+def show(**options: Any) -> None:
+    """Tell the story of ARCHIVE on one screen."""
+    from bundler.commands import show as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
+@click.argument("file", type=_ARCHIVE)
+@click.option("--deadline", help="Stop the search after this time: 90s, 30m, 2h.  [default: none]")
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Compiles at the same time.  [default: all cores]")
+@click.option("-o", "--output", type=_ARCHIVE, help="The reduced file.  [default: NAME.reduced.SUFFIX beside FILE]")
+@click.option("--test", help="A script instead of the failure signature: exit 0 = still interesting.")
+@click.option("--text", is_flag=True, help="Reduce as text (brackets, lines, tokens), not as IR.")
+@click.option(
+    "--match",
+    type=click.Choice(["exact", "normal", "kind"]),
+    default="normal",
+    show_default=True,
+    help="How alike a candidate's failure must be.",
+)
+@_compiler
+@_flags
+@_timeout
+@_json
+def minimize(**options: Any) -> None:
+    """Shrink the compiler input in FILE (an archive, or an IR file) while the same failure reproduces.
+
+    \b
+    npubug minimize my_kernel-….npubug.tar.zst --deadline 30m
+    npubug minimize kernel.ttadapter
+    npubug minimize kernel.ttadapter --test './interesting.sh'
+    """
+    from bundler.commands import minimize as command
+
+    raise SystemExit(command.run(**options))
+
+
+def main() -> None:
+    """Run the command line; every error ends here as a message and a documented exit code."""
+    try:
+        npubug.main(standalone_mode=False)
+    except NpubugError as error:
+        _complain(str(error), error.code)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except click.UsageError as error:
+        error.show()
+        sys.exit(ExitCode.USAGE)
+    except click.ClickException as error:
+        _complain(f"error: {error.format_message()}", ExitCode.FAILED)
+    except (click.Abort, KeyboardInterrupt):
+        from bundler.process import kill_all
+
+        kill_all()
+        _complain("interrupted", ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): not an error, and nothing left to tell it.
+        sys.stderr.close()
+        sys.exit(ExitCode.OK)
+    except OSError as error:
+        _complain(f"error: {error}\n  try: check the path, its permissions and the free space", ExitCode.FAILED)
+
+
+def _complain(text: str, code: ExitCode) -> None:
+    print(text, file=sys.stderr)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
