@@ -118,18 +118,17 @@ def open_archive(path: Path, limits: Limits | None = None) -> Archive:
     """
     limits = limits or Limits()
     with _reading(path), _plain_file(path).open("rb") as file:
-        size = path.stat().st_size
-        if size == 0:
+        start = file.read(4)
+        if not start:
             raise Damaged("it is empty")
-        packed_as = sniff(file.read(4))
+        packed_as = sniff(start)
         if packed_as is None:
             raise Damaged("it is neither a .tar.zst, a .tar.gz nor a .zip")
         file.seek(0)
         with entries_of(file, packed_as) as entries:
             manifest = _manifest(entries, limits)
-            problem = manifest_problem(manifest, limits) or limits.problem(
-                sum(member.size for member in manifest.members), size
-            )
+            total = sum(member.size for member in manifest.members)
+            problem = manifest_problem(manifest, limits) or limits.total_problem(total)
             if problem is not None:
                 raise Damaged(problem)
             _check_members(manifest.members, entries)

@@ -102,17 +102,13 @@ def pack(
     except NpubugError as error:
         raise _refused(error.why) from error
     total = sum(member.size for member in manifest.members)
-    problem = manifest_problem(manifest, limits) or limits.problem(total)
+    problem = manifest_problem(manifest, limits) or limits.total_problem(total)
     if problem is not None:
         raise _refused(problem)
     with sink_for(out, packed_as) as sink:
         sink.add(MANIFEST, len(data), iter((data,)))
         for member, stream in contents:
             sink.add(member.name, member.size, _checked(member, stream))
-    out.flush()
-    problem = limits.problem(total, out.seek(0, os.SEEK_END))
-    if problem is not None:
-        raise _refused(problem)
 
 
 def measure(member: NewMember) -> Member:
