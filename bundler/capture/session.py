@@ -107,7 +107,7 @@ def _prepare(work: Path) -> dict[str, str]:
         )
     hook, folder, cache = work / "hook", work / "record", work / "cache"
     try:
-        for path in (hook / "_npubug", folder, cache):
+        for path in (hook / "_npubug", folder / "calls", cache):
             path.mkdir(parents=True)
         (hook / "_npubug" / "__init__.py").touch()
         for source, target in _HOOK_FILES.items():
@@ -194,8 +194,11 @@ def _recorded_processes(folder: str) -> Iterator[psutil.Process]:
 def _general_losses(folder: Path, calls: tuple[CapturedCall, ...]) -> Iterator[str]:
     if not calls and not (folder / "seen").exists():
         yield "no Python process loaded the recorder (not a Python program, or run with -I, -S or -E)"
-    if shutil.disk_usage(folder).free == 0:
-        yield f"the disk that holds {folder} is full"
+    try:
+        if shutil.disk_usage(folder).free == 0:
+            yield f"the disk that holds {folder} is full"
+    except OSError:
+        yield f"{folder} was removed while the command ran"
 
 
 class _Signals:

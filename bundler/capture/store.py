@@ -10,7 +10,7 @@ Loaded into the user's Python at its first compiler call (see `recorder`), so: s
     used, freed                 one byte for each 4 kB stored and given up: a total that needs no lock
 """
 
-# ruff: noqa: PLC0415, PTH102, PTH103, PTH105, PTH108, PTH112, PTH116, PTH118, PTH123, UP035
+# ruff: noqa: PLC0415, PTH102, PTH105, PTH108, PTH112, PTH116, PTH118, PTH123, UP035
 # No pathlib, contextlib or json at the top: an import here is time taken from the user's program.
 from __future__ import annotations
 
@@ -43,8 +43,10 @@ class Store:
             pass
 
     def new_call(self) -> tuple[str, str]:
-        """Make a folder for one call; return its id and path. Raises OSError."""
-        os.makedirs(self.calls, exist_ok=True)
+        """Make a folder for one call; return its id and path. Raises OSError.
+
+        Never the record folder itself: a process may outlive the session that has removed it.
+        """
         while True:
             # Unique across threads (the counter), processes (the pid), containers with equal pids (mkdir).
             name = f"{os.getpid()}-{next(self._counter)}"
