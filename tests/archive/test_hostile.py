@@ -23,7 +23,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from archive_samples import IR, MANIFEST, MEMBERS
+from tests.archive.samples import IR, MANIFEST, MEMBERS
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -317,15 +317,15 @@ def test_a_zip_that_lies_about_its_sizes_is_not_unpacked(tmp_path: Path) -> None
     assert limited(path, 150) != "accepted"
 
 
-def test_a_million_members_are_refused_quickly(tmp_path: Path) -> None:
+def test_hundreds_of_thousands_of_members_are_refused_quickly(tmp_path: Path) -> None:
     start = time.monotonic()
     header = tarfile.TarInfo("k").tobuf()
     data = manifest_of(("k", b""))
     start_of_tar = tar_of(("manifest.json", data))[: 512 + len(data) + -len(data) % 512]
-    tar = start_of_tar + header * 1_000_000
+    tar = start_of_tar + header * 200_000
     assert "twice" in limited(zst_file(tmp_path, tar), 150)
     entry = b"PK\x01\x02" + bytes(24) + b"\x01\x00" + bytes(16) + b"k"
-    index = entry * 1_000_000
+    index = entry * 200_000
     end = b"PK\x05\x06" + bytes(4) + b"\xff\xff\xff\xff" + len(index).to_bytes(4, "little") + bytes(6)
     (tmp_path / "many.zip").write_bytes(b"PK\x03\x04" + index + end)
     assert "index is too large" in limited(tmp_path / "many.zip", 150)

@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from archive_samples import MANIFEST, REDUCED_MANIFEST
+from tests.archive.samples import MANIFEST, REDUCED_MANIFEST
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from archive_samples import IR, MANIFEST, MEMBERS, REDUCED, REDUCED_MEMBERS, REDUCTION
+from tests.archive.samples import IR, MANIFEST, MEMBERS, REDUCED, REDUCED_MEMBERS, REDUCTION
 
 from bundler.archive import Format, NewMember, add_members, open_archive, repack, write_archive
 from bundler.errors import ExitCode, NpubugError

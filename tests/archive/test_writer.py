@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from archive_samples import AFTER_ALL, MANIFEST, MEMBERS, REDUCTION
+from tests.archive.samples import AFTER_ALL, MANIFEST, MEMBERS, REDUCTION
 
 from bundler.archive import Format, Limits, NewMember, open_archive, write_archive, writer
 from bundler.errors import ExitCode, NpubugError
@@ -63,8 +63,7 @@ def test_other_tools_can_unpack_it(tmp_path: Path) -> None:
 BUILD = textwrap.dedent("""
     import sys
     from pathlib import Path
-    sys.path.insert(0, sys.argv[2])
-    from archive_samples import MANIFEST, MEMBERS
+    from tests.archive.samples import MANIFEST, MEMBERS
     from bundler.archive import NewMember, write_archive
     target = Path(sys.argv[1])
     big = target.parent / "evidence.log"
@@ -80,7 +79,7 @@ def test_the_same_evidence_gives_the_same_bytes_elsewhere_and_later(tmp_path: Pa
         target = tmp_path / folder / f"a.{ending}"
         target.parent.mkdir()
         subprocess.run(
-            [sys.executable, "-c", BUILD, str(target), str(Path(__file__).parent)],
+            [sys.executable, "-c", BUILD, str(target)],
             check=True,
             cwd=target.parent,
             env={
