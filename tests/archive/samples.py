@@ -38,12 +38,12 @@ MEMBERS = (
 
 ENVIRONMENT = (
     Fact("python.version", "3.11.7", "sys.version"),
-    Fact("triton_ascend.version", "3.2.0", "pip"),
+    Fact("package.triton-ascend", "3.2.0", "pip"),
     Fact("compiler.path", "/opt/bishengir/bin/bishengir-compile", "recorded call"),
     Fact("compiler.version", "1.2.0", "bishengir-compile --version"),
     Fact("cann.version", None, "ASCEND_HOME_PATH", "not installed on this machine"),
     Fact("npu.model", None, "npu-smi info", "no NPU on this machine"),
-    Fact("triton_ascend.branch", "release/3.2.2", "version and cache layout"),
+    Fact("triton.branch", "release/3.2.2", "version and cache layout"),
 )
 
 MANIFEST = Manifest(

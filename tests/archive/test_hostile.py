@@ -23,7 +23,6 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from tests.archive.samples import IR, MANIFEST, MEMBERS
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +30,7 @@ from bundler.archive import Format, Limits, NewMember, open_archive, write_archi
 from bundler.errors import ExitCode, NpubugError
 from bundler.manifest import Manifest, Member
 from bundler.manifest_json import manifest_to_json
+from tests.archive.samples import IR, MANIFEST, MEMBERS
 
 REPO = str(Path(__file__).parents[2])
 BARE = Manifest(name="k", created="2025-12-01T10:20:30Z", npubug_version="0.1.0")

@@ -7,7 +7,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.archive.samples import MANIFEST, REDUCED_MANIFEST
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from bundler import manifest_json
 from bundler.errors import ExitCode, NpubugError
 from bundler.manifest import SCHEMA_VERSION, Manifest, Member
 from bundler.manifest_json import CLASSES, PAIRS, manifest_from_json, manifest_to_json, schema
+from tests.archive.samples import MANIFEST, REDUCED_MANIFEST
 
 COUNT = {"$ref": "#/$defs/count"}
 

@@ -10,11 +10,11 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from tests.archive.samples import IR, MANIFEST, MEMBERS, REDUCED, REDUCED_MEMBERS, REDUCTION
 
 from bundler.archive import Format, NewMember, add_members, open_archive, repack, write_archive
 from bundler.errors import ExitCode, NpubugError
 from bundler.manifest import Manifest
+from tests.archive.samples import IR, MANIFEST, MEMBERS, REDUCED, REDUCED_MEMBERS, REDUCTION
 
 ENDINGS = [f.value for f in Format]
 

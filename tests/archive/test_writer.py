@@ -13,11 +13,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.archive.samples import AFTER_ALL, MANIFEST, MEMBERS, REDUCTION
 
 from bundler.archive import Format, Limits, NewMember, open_archive, write_archive, writer
 from bundler.errors import ExitCode, NpubugError
 from bundler.manifest import Manifest
+from tests.archive.samples import AFTER_ALL, MANIFEST, MEMBERS, REDUCTION
 
 REPO = str(Path(__file__).parents[2])
 ENDINGS = [f.value for f in Format]
