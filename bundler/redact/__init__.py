@@ -1,1 +1,5 @@
 """Replacing what is private by stable pseudonyms before anything is written."""
+
+from bundler.redact.redactor import LEVELS, Redactor
+
+__all__ = ["LEVELS", "Redactor"]
