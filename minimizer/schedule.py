@@ -9,6 +9,7 @@ from minimizer.transforms.edit import Transform
 from minimizer.transforms.erase import CUT, ERASE, ERASE_TO_CONSTANT
 from minimizer.transforms.inline import INLINE
 from minimizer.transforms.shortcut import MERGE_ARGUMENTS, TO_EARLIER, TO_OPERAND
+from minimizer.transforms.types import PLAIN_LAYOUTS
 
 TRANSFORMS: tuple[Transform, ...] = (
     BRANCHES,
@@ -24,5 +25,6 @@ TRANSFORMS: tuple[Transform, ...] = (
     DROP_ARGUMENTS,
     DROP_ATTRIBUTES,
     SPLAT_CONSTANTS,
+    PLAIN_LAYOUTS,
     SHORTEN_NAMES,
 )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from minimizer.ir.program import Measure, Program
 from minimizer.ir.verify import is_valid
 from minimizer.oracle import Verdict
+from minimizer.transforms.arguments import order_arguments
 from minimizer.transforms.edit import Edit, Transform, apply_all
 from minimizer.workers import Evaluator, OutOfTime
 
@@ -56,9 +57,19 @@ class Search:
         try:
             while self._round():
                 pass
+            self._tidy()
         except OutOfTime:
             return False
         return True
+
+    def _tidy(self) -> None:
+        """Bring the result into the order in which every way to it ends, if it is interesting so."""
+        tidy = apply_all(self.best, order_arguments(self.best))
+        if tidy is not None and is_valid(tidy):
+            (answer,) = self._evaluator.judge_all([tidy.text])
+            if answer.verdict is Verdict.INTERESTING:
+                self.best = tidy
+                self.steps.append(Step("order arguments", tidy))
 
     def _round(self) -> bool:
         before = self.best.measure

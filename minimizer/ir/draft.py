@@ -47,11 +47,13 @@ class Draft:
         self._orphans: list[Operation] = []
         self._resigned: dict[Operation, None] = {}  # functions whose arguments changed, in order
         self.keep_alive = False  # sink orphaned tensors instead of sweeping what computes them
-        self._called = _referenced_symbols(self.module)
+        self._called = referenced_symbols(self.module)
 
     def finish(self) -> Program:
         """The edited program, after sweeping away what the edit left without a use."""
         self.sweep()
+        if self._called:
+            self._drop_uncalled()
         for function in self._resigned:
             if not self.is_gone(function):
                 old = function.properties["function_type"]
@@ -102,6 +104,14 @@ class Draft:
         """Let every use of `value` use `by`."""
         value.replace_all_uses_with(by)
         self.orphaned(value)
+
+    def _drop_uncalled(self) -> None:
+        """Remove the functions whose last call went with this draft's edits."""
+        left = referenced_symbols(self.module)
+        for op in self.ops:
+            name = op.properties.get("sym_name")
+            if isinstance(name, StringAttr) and name.data in self._called - left and not self.is_gone(op):
+                self.erase(op)
 
     # --- plugging -----------------------------------------------------------------------------------------
 
@@ -246,7 +256,8 @@ def _zero(type: Attribute) -> Attribute | None:
     return None
 
 
-def _referenced_symbols(module: ModuleOp) -> frozenset[str]:
+def referenced_symbols(module: ModuleOp) -> frozenset[str]:
+    """The names of the symbols that some operation refers to."""
     names: set[str] = set()
     for op in module.walk():
         for attribute in (*op.properties.values(), *op.attributes.values()):

@@ -7,7 +7,6 @@ dialect's rules can reject a candidate that the compiler would take.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +15,9 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp, UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
+
+from minimizer.ir.printer import generic_text
 
 # Operations that are structure, not work; sizes leave them out (shared/cases counts the same way).
 FUNCTIONS = frozenset({"func.func", "tt.func", "llvm.func", "gpu.func", "builtin.module", "module"})
@@ -104,9 +104,7 @@ class Program:
     @cached_property
     def text(self) -> str:
         """The canonical print: generic form, no locations."""
-        stream = io.StringIO()
-        Printer(stream=stream, print_generic_format=True).print_op(self.module)
-        return stream.getvalue() + "\n"
+        return generic_text(self.module)
 
     @cached_property
     def measure(self) -> Measure:

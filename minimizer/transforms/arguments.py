@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import FunctionType, StringAttr
+from xdsl.ir import BlockArgument, Operation
 
-from minimizer.ir.draft import Draft, grid_arguments
+from minimizer.ir.draft import Draft, grid_arguments, referenced_symbols
 from minimizer.ir.program import Program
 from minimizer.transforms.edit import Transform
 
@@ -30,10 +30,10 @@ class DropArgument:
 
 def _arguments(program: Program) -> Sequence[DropArgument]:
     found = []
-    called = _called(program)
+    called = referenced_symbols(program.module)
     for index, op in enumerate(program.ops):
         name = op.properties.get("sym_name")
-        if not isinstance(op.properties.get("function_type"), FunctionType) or not _has_body(op):
+        if not _is_function(op):
             continue
         if isinstance(name, StringAttr) and name.data in called:
             continue
@@ -46,17 +46,44 @@ def _arguments(program: Program) -> Sequence[DropArgument]:
     return found
 
 
-def _called(program: Program) -> frozenset[str]:
-    return frozenset(
-        attribute.root_reference.data
-        for op in program.ops
-        for attribute in op.properties.values()
-        if isinstance(attribute, SymbolRefAttr)
-    )
+@dataclass(frozen=True)
+class OrderArguments:
+    """Sort the arguments of the function at `index` by where they are first used; the grid's stay last."""
+
+    index: int
+
+    def apply(self, draft: Draft) -> bool:
+        function = draft.ops[self.index]
+        if draft.is_gone(function) or draft.function_of(function) is None:
+            return False
+        block = function.regions[0].blocks[0]
+        if "arg_attrs" in function.properties:
+            return False  # attributes name arguments by position; such a function is left as it is
+        count = len(block.args) - grid_arguments(block)
+        first_use: dict[int, int] = {}
+        for number, operand in enumerate(v for op in function.walk() for v in op.operands):
+            if isinstance(operand, BlockArgument) and operand.block is block:
+                first_use.setdefault(operand.index, number)
+        wanted = sorted(range(count), key=lambda index: (first_use.get(index, len(first_use) << 32), index))
+        if wanted == list(range(count)):
+            return False
+        old = list(block.args)
+        for index in wanted:
+            new = draft.add_argument(function, old[index].type)
+            old[index].replace_all_uses_with(new)
+        for argument in old[:count]:
+            draft.remove_argument(function, argument.index)
+        return True
 
 
-def _has_body(op: Operation) -> bool:
-    return bool(op.regions and op.regions[0].blocks)
+def order_arguments(program: Program) -> list[OrderArguments]:
+    """Edits that make equal programs look equal, whichever way the search came to them."""
+    return [OrderArguments(index) for index, op in enumerate(program.ops) if _is_function(op)]
+
+
+def _is_function(op: Operation) -> bool:
+    signature = op.properties.get("function_type")
+    return isinstance(signature, FunctionType) and bool(op.regions and op.regions[0].blocks)
 
 
 DROP_ARGUMENTS = Transform("drop arguments", _arguments)
