@@ -116,9 +116,8 @@ def render_text(result: Completeness) -> str:
             lines.append(f"{'':>10}  try: {printable(item.supply, 300)}")
     there = sum(item.state is State.PRESENT for item in result.items)
     verdict = "complete" if result.complete else "incomplete: a maintainer would still ask for the rest"
-    lines.append(
-        f"{printable(result.archive, 200)} is valid; {there} of {len(result.items)} things are there: {verdict}"
-    )
+    name = printable(result.archive, 200)
+    lines.append(f"{name} is valid; {there} of {len(result.items)} things are there: {verdict}")
     return "\n".join(lines) + "\n"
 
 
@@ -253,7 +252,7 @@ def _environment(manifest: Manifest, again: str) -> Item:
         known = next((fact for fact in facts if fact.value), None)
         reason = next((fact.reason for fact in facts if fact.reason), None)
         if known is not None:
-            found.append(f"{label}: {known.value}{_doubt(known)}")
+            found.append(f"{label}: {known.value}{_origin(label, known)}")
         elif reason is not None:
             found.append(f"{label}: could not be had: {reason}")
         else:
@@ -261,8 +260,9 @@ def _environment(manifest: Manifest, again: str) -> Item:
     return Item("environment", title, tuple(found), tuple(wanted), remedy=again)
 
 
-def _doubt(fact: Fact) -> str:
-    return f" ({fact.reason})" if fact.reason else ""
+def _origin(label: str, fact: Fact) -> str:
+    """Where a fact comes from, where that tells how much to trust it: a chip on a command line is no chip."""
+    return f" ({fact.source})" if fact.source and label in ("NPU", "branch") else ""
 
 
 def _workaround(manifest: Manifest, again: str) -> Item:
