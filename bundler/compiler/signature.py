@@ -17,17 +17,19 @@ from bundler.compiler.outcome import Diagnosis, Outcome, Stage
 
 _FRAMES_IN_SIGNATURE = 3
 _ADDRESS_FRAME = re.compile(r".*\+0x[0-9a-f]+\Z")
+_LONGEST_MESSAGE = 2000
+# In this order, and with placeholders that no rule matches again: normalising twice must change nothing.
 _RULES = (
+    (re.compile(r"\s+"), " "),
+    (re.compile(r"@(?:\"[^\"]*\"|[\w$.-]+)"), "<symbol>"),
     (re.compile(r"loc\((?:[^()]|\([^()]*\))*\)"), "loc(*)"),
     (re.compile(r"""(?:[A-Za-z]:)?(?:\.{0,2}|~)(?:/[^\s/:'"`<>(),]+)+/?(?::\d+)*"""), "<path>"),
     (re.compile(r"\b0x[0-9a-fA-F]+\b"), "<address>"),
-    (re.compile(r"%[A-Za-z_\d$.][\w$.-]*(?:[:#]\d+)?"), "%v"),
-    (re.compile(r"@(?:\"[^\"]*\"|[\w$.-]+)"), "@f"),
     (re.compile(r"strided<[^<>]*>"), "strided<*>"),
-    (re.compile(r"(?<![\w.])(?:(?:\d+|\?|\*)x)+(?=[a-z!])"), "*x"),
-    (re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])"), "N"),
-    (re.compile(r"\[(?:N|\?)(?:, ?(?:N|\?))*\]"), "[N]"),
-    (re.compile(r"\s+"), " "),
+    (re.compile(r"%[A-Za-z_\d$.][\w$.-]*(?:[:#]\d+)?"), "<value>"),
+    (re.compile(r"(?<![\w.])(?:(?:\d+|\?|\*)x)+(?=[a-z!])"), "<dims>x"),
+    (re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)"), "<n>"),
+    (re.compile(r"\[(?:<n>|\?)(?:, ?(?:<n>|\?))*\]"), "[<n>]"),
 )
 
 
@@ -61,7 +63,7 @@ def normalise(text: str) -> str:
 
 def signature_of(diagnosis: Diagnosis) -> Signature:
     """The signature of `diagnosis`; also a healthy end has one."""
-    message = normalise(diagnosis.message)
+    message = normalise(diagnosis.message[:_LONGEST_MESSAGE])
     frames = _telling_frames(diagnosis)
     parts = [
         diagnosis.outcome.value,

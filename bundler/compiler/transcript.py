@@ -227,9 +227,15 @@ def _raw_output(stream: _Stream) -> Incident:
     text = "\n".join(stream.lines)
     named = _PROGRAM_ARGUMENTS.search(text) if "Program arguments:" in text else None
     argv = (named[1],) if named is not None else (_guess_tool(text),)
-    crashed = any(mark in text for mark in ("PLEASE submit a bug report", "Stack dump:", "' failed.\n"))
-    run = ToolRun(argv=argv, returncode=-6 if crashed else 1, stderr=text)
+    run = ToolRun(argv=argv, returncode=_guess_code(text), stderr=text)
     return Incident(run, stream.worker, stream.numbers[0])
+
+
+def _guess_code(text: str) -> int:
+    """A saved log has no exit code: a stack with libc's abort in it is one, any other stack a segfault."""
+    if not any(mark in text for mark in ("PLEASE submit a bug report", "Stack dump:")):
+        return 1
+    return -6 if " abort " in text or "LLVM ERROR" in text else -11
 
 
 def _guess_tool(text: str) -> str:

@@ -84,8 +84,11 @@ def finding_of(
 def findings_in(text: str, read: Callable[[str], str | None] | None = None) -> tuple[Finding, ...]:
     """Every failure that a log tells of, the same failure once, in the order of first appearance."""
     found: dict[str, Finding] = {}
+    known: dict[ToolRun, Finding] = {}  # many workers print the very same text: read it once
     for incident in incidents(text):
-        finding = finding_of(incident.run, read=read)
+        finding = known.get(incident.run)
+        if finding is None:
+            finding = known[incident.run] = finding_of(incident.run, read=read)
         workers = (incident.worker,) if incident.worker else ()
         before = found.get(finding.signature.id)
         if before is None:

@@ -14,6 +14,7 @@ from bundler.compiler.diagnose._log import Log
 _FRAME = re.compile(r"\s*#(\d+) 0x[0-9a-fA-F]+ (.*)")
 _MODULE = re.compile(r"\(([^()\s]+)\+0x([0-9a-fA-F]+)\)\Z")
 _SYSTEM = re.compile(r"(?:libc|libc-[\d.]+|libpthread[-\d.]*|ld-linux[^/]*|libstdc\+\+|libgcc_s)\.so[.\d]*\Z")
+_LIBC_SOURCE = re.compile(r" \./\S+:\d+:\d+\Z")
 _SYSTEM_SYMBOLS = (
     "__pthread_kill", "pthread_kill", "raise", "abort", "gsignal", "__assert_fail", "__restore_rt",
     "__libc_", "__GI_", "_nl_load_domain", "start_thread", "clone", "call_init", "_start", "__libc_start",
@@ -53,6 +54,16 @@ def fatal_message(log: Log) -> str | None:
     return None
 
 
+def unreachable_message(log: Log) -> str | None:
+    """The words above `UNREACHABLE executed`, empty if there are none; None without that line."""
+    for position, line in log.lines_with("UNREACHABLE executed"):
+        if not line.startswith("UNREACHABLE executed"):
+            continue
+        above = log.text[max(0, position - 500) : position].rstrip("\n").rpartition("\n")[2].strip()
+        return "" if "error: " in above or "note: " in above else above  # a diagnostic speaks for itself
+    return None
+
+
 def frames(log: Log) -> tuple[str, ...]:
     """The innermost frames inside the compiler: symbols, or `tool+0xOFFSET` without them.
 
@@ -84,7 +95,12 @@ def _frame(text: str) -> tuple[str, bool]:
     symbol = text[: module.start()].strip() if module else text.strip()
     library = module[1].rpartition("/")[2] if module else ""
     symbol = re.sub(r" (?:\./|/)\S+:\d+(?::\d+)?\Z", "", symbol)
-    is_system = bool(_SYSTEM.match(library)) or symbol.startswith(_SYSTEM_SYMBOLS)
+    # A distribution's libc is built in `./nptl`, `./string` and so on; the compiler's own paths are absolute.
+    is_system = (
+        bool(_SYSTEM.match(library))
+        or symbol.startswith(_SYSTEM_SYMBOLS)
+        or _LIBC_SOURCE.search(text) is not None
+    )
     if symbol:
         return re.sub(r"\(.*", "", symbol) or symbol, is_system
     return (f"{library}+0x{module[2].lower()}" if module else "?"), is_system

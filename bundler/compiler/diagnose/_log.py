@@ -101,25 +101,32 @@ class Log:
 
     @cached_property
     def reports(self) -> tuple[Report, ...]:
-        """Every `error:` in the order printed, repeats (the compiler's own retries) once."""
-        found: dict[tuple[str, str], Report] = {}
-        for position, line in self.lines_with("error: "):
-            report = _report(line, position)
-            if report is not None:
-                found.setdefault((report.location, report.message), report)
-        return tuple(found.values())
+        """Every `error:` in the order printed."""
+        lines = self.lines_with("error: ")
+        return tuple(report for position, line in lines if (report := _report(line, position)) is not None)
 
     @cached_property
     def errors(self) -> tuple[Report, ...]:
-        """The errors that say something, in the order in which the passes emitted them.
+        """The errors that say something, each once, in the order in which the passes emitted them.
 
         `bishengir-compile` collects what its passes emit and prints it newest first: its own `Failed to run
-        BiShengHIR pipeline`, the last in time, is then the first line. The opt tools, and the older
+        BiShengHIR pipeline`, the last in time, is then the first line. Each attempt of its own prints such a
+        batch; the last one counts, as the last dump does. The opt tools, and the older
         `bishengir-hivm-compile`, print at once.
         """
-        telling = [report for report in self.reports if not _WRAPPER.match(report.message)]
+        batches: list[list[Report]] = [[]]
         newest_first = bool(self.reports) and bool(_WRAPPER.match(self.reports[0].message))
-        return tuple(reversed(telling)) if newest_first else tuple(telling)
+        for report in self.reports:
+            if not _WRAPPER.match(report.message):
+                batches[-1].append(report)
+            elif newest_first and batches[-1]:
+                batches.append([])
+        told = [batch[::-1] if newest_first else batch for batch in batches if batch]
+        last = told[-1] if told else []
+        first_of: dict[tuple[str, str], Report] = {}
+        for report in last:
+            first_of.setdefault((report.location, report.message), report)
+        return tuple(first_of.values())
 
     @property
     def leading(self) -> Report | None:

@@ -8,6 +8,7 @@ requires 4194304 bits while 1572864 bits available! (possible reason: ...)`; the
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from bundler.compiler.diagnose._kind import Kind, Tier, failed
 from bundler.compiler.diagnose._log import Log
@@ -26,9 +27,11 @@ def match(log: Log) -> Diagnosis | None:
         if found is not None:
             buffer = found[1].lower()
             details = (("buffer", buffer), ("required_bits", found[2]), ("available_bits", found[3]))
+            # Without the advice that newer versions add: it is the same failure with all of them.
+            words = f"{found[1]} overflow, requires {found[2]} bits while {found[3]} bits available"
             return failed(
                 log,
-                report,
+                replace(report, message=words),
                 f"{buffer}-overflow",
                 emitted_by="hivm-plan-memory",
                 details=details,

@@ -23,8 +23,11 @@ _PARSER = re.compile(
     r"|invalid (?:escape|properties|SSA)"
     r"|block with no terminator|reference to an? (?:undefined|unknown)|definition of SSA value"
     r"|attribute '[^']*' occurs more than once|cannot name an operation with no results"
-    r"|type of return operand \d+ "
 )
+
+
+# The verifier of `func.return`, which no pass can be waiting for.
+_VERIFIER = re.compile(r"type of return operand \d+ ")
 
 
 def match(log: Log) -> Diagnosis | None:
@@ -35,9 +38,13 @@ def match(log: Log) -> Diagnosis | None:
         return _rejected(log, log.leading or Report("", line, line, 0))
     if log.stage not in (Stage.PASS, Stage.ADAPTER) or log.leading is None or log.failed_pass is not None:
         return None
-    if _PARSER.match(log.leading.message) or not _runs_a_pass(log) or _would_have_dumped(log):
+    if _is_about_input(log.leading.message) or not _runs_a_pass(log) or _would_have_dumped(log):
         return _rejected(log, log.leading)
     return None
+
+
+def _is_about_input(message: str) -> bool:
+    return bool(_PARSER.match(message) or _VERIFIER.match(message))
 
 
 def _runs_a_pass(log: Log) -> bool:
