@@ -110,6 +110,36 @@ def minimize(**options: Any) -> None:
     raise SystemExit(command.run(**options))
 
 
+@npubug.command()
+@click.argument("file")
+@click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Compiles of an IR file.")
+@_compiler
+@_flags
+@_timeout
+@_json
+def diagnose(**options: Any) -> None:
+    """What failed? FILE is a log (or - for standard input), or an IR file, which is compiled.
+
+    \b
+    python my_kernel.py 2>&1 | npubug diagnose -
+    npubug diagnose --runs 20 kernel.ttadapter
+    """
+    from bundler.commands import diagnose as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
+@click.option("--python", type=click.Path(path_type=Path), help="The user's Python.  [default: this one]")
+@click.option("--format", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
+@click.option("--redact", type=click.Choice(["full", "off"]), default="full", show_default=True)
+def env(**options: Any) -> None:
+    """Print what is known of this machine: versions, NPU, CANN, driver, with the source or why it is unknown."""
+    from bundler.commands import env as command
+
+    raise SystemExit(command.run(**options))
+
+
 def main() -> None:
     """Run the command line; every error ends here as a message and a documented exit code."""
     try:
