@@ -15,20 +15,8 @@ from rich.text import Text
 
 from bundler.manifest import CallRecord, Fact, Manifest, Member
 from bundler.printable import printable
+from bundler.report.facts import environment_rows
 
-# What a reader of a bug report looks for first; the rest is in environment.json.
-_FACTS = (
-    ("CANN", "cann.version"),
-    ("Triton-Ascend", "package.triton-ascend"),
-    ("branch", "triton.branch"),
-    ("torch_npu", "package.torch_npu"),
-    ("torch", "package.torch"),
-    ("NPU", "npu.model"),
-    ("driver", "driver.version"),
-    ("Python", "python.version"),
-    ("system", "os.name"),
-    ("machine", "os.arch"),
-)
 _LISTED_ROLES = ("reduced", "input", "ir", "log", "program-log", "source", "find")
 _MAX_LISTED = 12
 _MAX_LINE = 600  # of any one value; a mangled C++ name can fill a screen by itself
@@ -140,11 +128,8 @@ def _reduction(manifest: Manifest) -> str:
 
 
 def _environment(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    facts = {fact.name: fact for fact in manifest.environment}
-    for label, name in _FACTS:
-        fact = facts.get(name)
-        if fact is not None:
-            yield label, fact.value or f"- ({fact.reason or 'not known'})"
+    for row in environment_rows(manifest):
+        yield row.label, row.value or f"- ({row.reason})"
 
 
 def _members(members: tuple[Member, ...]) -> Iterator[tuple[str, str]]:

@@ -81,11 +81,7 @@ def test_nothing_in_a_hostile_archive_acts_on_the_terminal(written: Manifest) ->
         command=("python", HOSTILE),
         signature=dataclasses.replace(written.signature, message=HOSTILE, pass_name=HOSTILE, id=HOSTILE),
         calls=(dataclasses.replace(written.calls[0], kernel=HOSTILE, argv=(HOSTILE,)),),
-        environment=(
-            Fact("cann.version", HOSTILE),
-            Fact("warning.x", HOSTILE),
-            Fact("npu.model", None, "", HOSTILE),
-        ),
+        environment=facts,
         workaround=dataclasses.replace(written.workaround, note=HOSTILE),
         members=tuple(dataclasses.replace(member, name=HOSTILE) for member in written.members),
         redactions=((HOSTILE, 1),),

@@ -1,0 +1,1 @@
+"""The templates of issues and reports (Jinja2), installed as bundler.templates."""
