@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from bundler.capture.store import CALL_FILE
 
 _HEAD = 4 << 20  # bytes of an input that are searched for the kernel's name
 _KERNEL = re.compile(
@@ -94,14 +97,11 @@ def kernel_name(text: str) -> str | None:
 
 
 def _call(folder: Path) -> CapturedCall:
-    begin = _json(folder / "begin.json")
-    try:
-        end = _json(folder / "end.json")
-    except FileNotFoundError:
-        end = {}
+    begin, end = _begin_and_end(folder / CALL_FILE)
     kept = [folder / entry["file"] for entry in begin["inputs"] if entry["file"]]
     source = next((path for path in [*kept, folder / "stdin"] if path.is_file()), None)
     outputs = [folder / entry["file"] for entry in end.get("outputs", ()) if entry["file"]]
+    streams = end.get("streams", {})
     return CapturedCall(
         id=begin["id"],
         tool=begin["tool"],
@@ -113,8 +113,8 @@ def _call(folder: Path) -> CapturedCall:
         returncode=end.get("returncode"),
         input=source,
         outputs=tuple(path for path in outputs if path.is_file()),
-        stdout=_if_there(folder / "stdout"),
-        stderr=_if_there(folder / "stderr"),
+        stdout=_stream(folder / "stdout", streams),
+        stderr=_stream(folder / "stderr", streams),
         environment=tuple(sorted(begin["environment"].items())),
         kernel=_kernel_of(source),
         finished=bool(end),
@@ -123,7 +123,7 @@ def _call(folder: Path) -> CapturedCall:
 
 
 def _exception(path: Path) -> CapturedException:
-    value = _json(path)
+    value = _object(path.read_text(encoding="utf-8"))
     return CapturedException(
         pid=value["pid"],
         type=value["type"],
@@ -141,14 +141,25 @@ def _kernel_of(source: Path | None) -> str | None:
         return kernel_name(file.read(_HEAD).decode("utf-8", "replace"))
 
 
-def _if_there(path: Path) -> Path | None:
+def _begin_and_end(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The first and the last line of a call's file. A torn line, of a process that was killed, is no end."""
+    first, *others = path.read_text(encoding="utf-8").splitlines() or [""]
+    for line in reversed(others):
+        with contextlib.suppress(ValueError):
+            return _object(first), _object(line)
+    return _object(first), {}
+
+
+def _stream(path: Path, sizes: Mapping[str, int]) -> Path | None:
+    if sizes.get(path.name) == 0:
+        path.touch()  # the recorder makes no empty files, they cost it most
     return path if path.is_file() else None
 
 
-def _json(path: Path) -> dict[str, Any]:
-    value = json.loads(path.read_text(encoding="utf-8"))
+def _object(text: str) -> dict[str, Any]:
+    value = json.loads(text)
     if not isinstance(value, dict):
-        raise ValueError(f"{path.name} holds no object")
+        raise ValueError("not an object")
     return value
 
 

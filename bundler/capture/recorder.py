@@ -7,11 +7,11 @@ notices the end. Nothing is wrapped before the program imports subprocess; nothi
 first compile.
 
 Standard library only, Python 3.8 to 3.13. Whatever fails in here is noted in the record folder, and the
-program goes on. Copied to the hook folder with `recording` and `store` (see `session`);
-`startup` calls `install`.
+program goes on. Copied to the hook folder with its siblings (see `session`); `startup` calls
+`install`.
 """
 
-# ruff: noqa: PLC0415, PLW0603, PTH109, PTH110, PTH118, PTH119, SIM105
+# ruff: noqa: PLC0415, PLW0603, PTH109, PTH118, PTH119, SIM105
 # No pathlib or contextlib, and late imports: each one at the top is time taken from the user's program.
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ TOOLS = (
     *("triton-adapter-opt", "bishengir-compile", "bishengir-compile-a5", "bishengir-opt", "bishengir-opt-a5"),
     *("hivmc", "hivmc-a5", "npuc"),
 )
-_TEXT_CAP = 1 << 18  # bytes of an exception's text
 _CALL = "_npubug_call"  # the attribute of a Popen that holds its Call
 _subclasses: dict[type, type] = {}
+_installed = False
 _store: Any = None
-_previous_hook: Any = None
 
 
 def install() -> None:
     """Start recording in this interpreter, if the environment says where to. Called by the start-up hook."""
+    global _installed
     folder = os.environ.get(DIR_VARIABLE)
-    if not folder:
+    if not folder or _installed:  # a capture within a capture has two hooks
         return
+    _installed = True
     try:
         os.close(os.open(os.path.join(folder, "seen"), os.O_WRONLY | os.O_CREAT, 0o600))
     except OSError:
@@ -63,7 +64,8 @@ class _Finder:
             return None
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
         for finder in sys.meta_path:
-            spec = finder.find_spec(name, path, target)
+            # Before Python 3.12 a finder may know only the older find_module.
+            spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
             if spec is not None:
                 if spec.loader is not None:
                     spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
@@ -111,9 +113,10 @@ def _popen_starts(popen: Any, arguments: Any) -> None:
     if not argv or os.path.basename(argv[0]) not in TOOLS:
         return
     store = _open_store()
+    from . import uncaught
     from .recording import Call
 
-    _watch_exceptions()
+    uncaught.watch(store, __file__)
     cwd = os.getcwd()
     if arguments.get("cwd") is not None:
         cwd = os.path.join(cwd, os.fsdecode(arguments["cwd"]))
@@ -152,17 +155,15 @@ def _recorded(cls: Any) -> Any:
     """A subclass of a Popen class whose instances notice their end. It goes by the name of that class."""
 
     class Recorded(cls):  # type: ignore[misc]
-        def wait(self, *args: Any, **kwargs: Any) -> Any:
-            try:
-                return super().wait(*args, **kwargs)
-            finally:
-                _popen_may_have_ended(self)
+        @property
+        def returncode(self) -> Any:
+            """Set by whoever learns first that the child has ended: wait, poll, a context's exit, asyncio."""
+            return self.__dict__.get("returncode")
 
-        def poll(self, *args: Any, **kwargs: Any) -> Any:
-            try:
-                return super().poll(*args, **kwargs)
-            finally:
-                _popen_may_have_ended(self)
+        @returncode.setter
+        def returncode(self, value: Any) -> None:
+            self.__dict__["returncode"] = value
+            _popen_may_have_ended(self)
 
         def communicate(self, *args: Any, **kwargs: Any) -> Any:
             call = self.__dict__[_CALL]
@@ -178,16 +179,6 @@ def _recorded(cls: Any) -> Any:
             finally:
                 call.reading -= 1
                 _popen_may_have_ended(self)
-
-        def __exit__(self, *args: Any) -> Any:
-            try:
-                return super().__exit__(*args)
-            finally:
-                _popen_may_have_ended(self)
-
-        def __del__(self, *args: Any, **kwargs: Any) -> None:
-            super().__del__(*args, **kwargs)
-            _popen_may_have_ended(self)
 
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
         setattr(Recorded, name, getattr(cls, name))
@@ -239,65 +230,13 @@ def _note(text: str) -> None:
         pass
 
 
-def _watch_exceptions() -> None:
-    """Chain `sys.excepthook`, once, at the first compile.
-
-    Not at the start: libraries look whether the hook is still the built-in one before they set their own.
-    `_at_exit` sees to the programs that replace it after us, and to those that compile nothing.
-    """
-    global _previous_hook
-    if _previous_hook is None:
-        _previous_hook = sys.excepthook
-        sys.excepthook = _excepthook
-
-
-def _excepthook(kind: Any, value: Any, traceback: Any) -> None:
-    try:
-        _hide_own_frames(value)
-        traceback = value.__traceback__
-        _record_exception(value)
-    except Exception as error:
-        _note(f"the final exception was not recorded: {error!r}")
-    _previous_hook(kind, value, traceback)
-
-
 def _at_exit() -> None:
+    """The final exception of a program that compiled nothing, or that has set an excepthook of its own."""
     try:
         value = getattr(sys, "last_value", None)
-        if value is not None and not hasattr(sys, "ps1"):
-            _record_exception(value)
+        if not (value is None or isinstance(value, KeyboardInterrupt) or hasattr(sys, "ps1")):
+            from . import uncaught
+
+            uncaught.record(_open_store(), value)
     except Exception as error:
         _note(f"the final exception was not recorded: {error!r}")
-
-
-def _hide_own_frames(value: Any) -> None:
-    """Take the recorder's own frames out of the tracebacks, so that they print as they would without it."""
-    seen = set()
-    while value is not None and id(value) not in seen:
-        seen.add(id(value))
-        own = __file__
-        entry = value.__traceback__
-        while entry is not None:
-            while entry.tb_next is not None and entry.tb_next.tb_frame.f_code.co_filename == own:
-                entry.tb_next = entry.tb_next.tb_next
-            entry = entry.tb_next
-        value = value.__cause__ or value.__context__
-
-
-def _record_exception(value: Any) -> None:
-    import time
-    import traceback
-
-    from .recording import middle_cut
-
-    store = _open_store()
-    path = os.path.join(store.folder, f"exception-{os.getpid()}.json")
-    if os.path.exists(path):
-        return
-    text = "".join(traceback.format_exception(type(value), value, value.__traceback__))
-    text = middle_cut(text.encode("utf-8", "backslashreplace"), _TEXT_CAP).decode("utf-8", "replace")
-    kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    record = {"pid": os.getpid(), "type": kind, "message": str(value)[:_TEXT_CAP], "text": text}
-    record["time"] = time.time()
-    record["argv"] = list(getattr(sys, "argv", []))
-    store.write_json(path, record)

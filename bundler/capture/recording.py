@@ -3,11 +3,11 @@
 Loaded into the user's Python at its first compiler call (see `recorder`), so: standard library only, Python
 3.8 to 3.13. The folder is readable at any moment, since the process may be killed at any moment:
 
-    begin.json      before the tool starts: argv, cwd, environment, inputs
-    in/             copies of the input files
-    out/            the files that the tool wrote
-    stdout, stderr  where the program piped them; stdin, where that was the input
-    end.json        after it: return code, seconds, outputs; missing if the end was not seen
+    call.jsonl      first line, before the tool starts: argv, cwd, environment, inputs; last line, after it:
+                    return code, seconds, outputs; missing if the end was not seen
+    <name>          copies of the input files
+    out/<name>      the files that the tool wrote
+    stdout, stderr  what the program piped out, if there was any; stdin, where that was the input
 """
 
 # ruff: noqa: PTH103, PTH108, PTH110, PTH116, PTH118, PTH119, PTH123, PTH208, SIM105, UP035
@@ -19,7 +19,7 @@ import os
 import time
 from stat import S_ISREG
 
-from .store import Store
+from .store import CALL_FILE, OUTPUT_FOLDER, Store
 
 TYPE_CHECKING = False  # without importing typing
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _PREFIXES = ("TRITON_", "MLIR_", "LLVM_", "ASCEND_", "NPU", "BISHENG", "HIVM", "TORCHINDUCTOR_", "OMPI_COMM_")
 _NAMES = ("ENABLE_PRINT_UB_BITS", "TORCH_COMPILE_DEBUG", "PATH", "LD_LIBRARY_PATH")
 _RANK_NAMES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "PMI_RANK", "SLURM_PROCID", "SLURM_LOCALID")
+_OWN_NAMES = (CALL_FILE, OUTPUT_FOLDER, "stdin", "stdout", "stderr")
 _CHUNK = 1 << 20
 
 
@@ -55,7 +56,7 @@ class Call:
         self._streams: dict[str, bytes] = {}
         self._end: dict[str, Any] = {}
         self.id, self._folder = store.new_call()
-        inputs = [self._keep(path, "in", index) for index, path in _inputs(argv, cwd)]
+        inputs = [self._keep(path, "", index) for index, path in _inputs(argv, cwd)]
         self._before = {path: _state(path) for path in _outputs(argv, cwd)}
         self._begin = {
             "id": self.id,
@@ -68,7 +69,7 @@ class Call:
             "inputs": inputs,
             "drops": list(self._drops),
         }
-        store.write_json(os.path.join(self._folder, "begin.json"), self._begin)
+        store.append_json(os.path.join(self._folder, CALL_FILE), self._begin)
         self._clock = time.monotonic()
 
     def has_input(self) -> bool:
@@ -90,21 +91,23 @@ class Call:
         if len(data) > known:
             self._streams[name] = data
 
-    def end(self, returncode: int | None, error: str = "") -> None:
+    def end(self, returncode: int | None) -> None:
         """Write what came out. Called again when output arrives late; raises OSError."""
         with self._lock:
             if self._end and not self._streams:
                 return
             if not self._end:
                 seconds = time.monotonic() - self._clock
-                self._end = {"returncode": returncode, "seconds": seconds, "error": error, "streams": {}}
+                self._end = {"returncode": returncode, "seconds": seconds, "streams": {}}
             self._write_streams()
             if "outputs" not in self._end:
                 changed = [path for path in _outputs(self._argv, self._cwd) if self._changed(path)]
-                self._end["outputs"] = [self._keep(path, "out", index) for index, path in enumerate(changed)]
+                self._end["outputs"] = [
+                    self._keep(path, OUTPUT_FOLDER, index) for index, path in enumerate(changed)
+                ]
             self._end["unread"] = [name for name in self._piped if name not in self._end["streams"]]
             self._end["drops"] = self._drops
-            self.store.write_json(os.path.join(self._folder, "end.json"), self._end)
+            self.store.append_json(os.path.join(self._folder, CALL_FILE), self._end)
 
     def _changed(self, path: str) -> bool:
         now = _state(path)
@@ -117,10 +120,11 @@ class Call:
             if len(kept) < size:
                 self._drops.append(f"{name}: only the beginning and the end of {size} bytes")
             try:
-                if not self.store.take(len(kept)):
-                    raise OSError("the recording is full")
-                with open(os.path.join(self._folder, name), "wb") as file:
-                    file.write(kept)
+                if kept:
+                    if not self.store.take(len(kept)):
+                        raise OSError("the recording is full")
+                    with open(os.path.join(self._folder, name), "wb") as file:
+                        file.write(kept)
                 self._left -= len(kept)
                 self._end["streams"][name] = size
             except OSError as error:
@@ -138,8 +142,9 @@ class Call:
                 raise OSError(f"{size} bytes are more than the {self._left} left for this call")
             if not self.store.take(size):
                 raise OSError(f"the recording has reached its {self.store.total_cap} bytes")
-            os.makedirs(os.path.join(self._folder, part), exist_ok=True)
-            if os.path.exists(target):
+            if part:
+                os.makedirs(os.path.join(self._folder, part), exist_ok=True)
+            if name in _OWN_NAMES or os.path.exists(target):
                 target = os.path.join(self._folder, part, f"{index}-{name}")
             record["size"] = _copy(path, target, self._left)
             record["file"] = os.path.relpath(target, self._folder)
@@ -184,11 +189,14 @@ def _outputs(argv: list[str], cwd: str) -> list[str]:
             continue
         path = os.path.join(cwd, value or "".join(argv[index + 1 : index + 2]))
         folder, stem = os.path.split(path)
+        if not stem:
+            continue
         try:
             names = sorted(os.listdir(folder))
         except OSError:
             continue
-        found += [os.path.join(folder, name) for name in names if name.startswith((stem, "lib" + stem))]
+        starts = (f"{stem}.", f"{stem}_", f"lib{stem}.")
+        found += [os.path.join(folder, name) for name in names if name == stem or name.startswith(starts)]
     return [path for path in found if _state(path) is not None]
 
 

@@ -36,6 +36,7 @@ _HOOK_FILES = {
     "recorder.py": "_npubug/recorder.py",
     "recording.py": "_npubug/recording.py",
     "store.py": "_npubug/store.py",
+    "uncaught.py": "_npubug/uncaught.py",
 }
 
 

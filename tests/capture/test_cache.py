@@ -82,15 +82,15 @@ def test_a_cache_that_changes_while_it_is_read_never_raises(tmp_path: Path) -> N
         thread.join()
 
 
-def test_ten_thousand_kernels_are_listed_in_two_seconds(tmp_path: Path) -> None:
-    for number in range(10_000):
+def test_listing_takes_far_less_than_a_millisecond_a_kernel(tmp_path: Path) -> None:
+    for number in range(1000):
         folder = tmp_path / f"h{number}"
         folder.mkdir()
         (folder / "k.ttir").write_bytes(b"x")
         (folder / "k.ttadapter").write_bytes(b"x")
     start = time.monotonic()
-    assert len(find(tmp_path)) == 10_000
-    assert time.monotonic() - start < 2
+    assert len(find(tmp_path)) == 1000
+    assert time.monotonic() - start < 0.5
 
 
 def test_the_kernel_is_found_by_what_the_compiler_was_given(tmp_path: Path) -> None:

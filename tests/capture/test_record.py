@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -53,26 +52,26 @@ def test_unreadable_calls_are_named_and_the_others_read(tmp_path: Path) -> None:
     good = make_call(tmp_path)
     for name, text in [("1-1", ""), ("1-2", "[]"), ("1-3", "{}"), ("1-4", '{"id": 1'), ("1-5", "\udcff")]:
         (tmp_path / "calls" / name).mkdir()
-        (tmp_path / "calls" / name / "begin.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+        (tmp_path / "calls" / name / "call.jsonl").write_bytes(text.encode("utf-8", "surrogateescape"))
     (tmp_path / "calls" / "1-6").mkdir()
     calls, _, lost = record.read(tmp_path)
     assert [call.id for call in calls] == [good.id]
     assert len(lost) == 6 and all("nothing readable" in line for line in lost)
 
 
-def test_any_cut_of_the_files_reads_without_an_exception(tmp_path: Path) -> None:
+def test_a_file_cut_anywhere_reads_as_unfinished_or_is_named(tmp_path: Path) -> None:
     call = make_call(tmp_path)
     call.end(1)
-    folder = tmp_path / "calls" / call.id
-    whole = {name: (folder / name).read_bytes() for name in ("begin.json", "end.json")}
-    generator = random.Random(1)
-    for name, data in whole.items():
-        for _ in range(30):
-            (folder / name).write_bytes(data[: generator.randrange(len(data))])
-            calls, _, lost = record.read(tmp_path)
-            assert len(calls) + len(lost) == 1
-        (folder / name).write_bytes(data)
-    assert len(record.read(tmp_path)[0]) == 1
+    path = tmp_path / "calls" / call.id / "call.jsonl"
+    whole = path.read_bytes()
+    first = whole.index(b"\n")
+    for size in range(0, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        calls, _, lost = record.read(tmp_path)
+        assert (len(calls), len(lost)) == ((1, 0) if size >= first else (0, 1))
+        assert not any(found.finished for found in calls)
+    path.write_bytes(whole)
+    assert record.read(tmp_path)[0][0].finished
 
 
 def test_a_call_without_an_end_is_unfinished(tmp_path: Path) -> None:

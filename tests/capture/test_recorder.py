@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import FAILING_IR, Stage, interpreters
+from bundler.capture import record
+
+from .conftest import FAILING_IR, PROJECT, Stage, interpreters
 
 WRITES_OUTPUTS = """
 while [ $# -gt 0 ]; do [ "$1" = -o ] && out=$2; shift; done
@@ -185,8 +187,10 @@ def test_a_killed_program_leaves_its_input(stage: Stage) -> None:
         "context = {'mp_context': m.get_context('fork')}",
         "from concurrent.futures import ProcessPoolExecutor as Pool; import multiprocessing as m\n"
         "context = {'mp_context': m.get_context('spawn')}",
+        "from concurrent.futures import ProcessPoolExecutor as Pool; import multiprocessing as m\n"
+        "context = {'mp_context': m.get_context('forkserver')}",
     ],
-    ids=["threads", "fork", "spawn"],
+    ids=["threads", "fork", "spawn", "forkserver"],
 )
 def test_compiles_in_workers_are_recorded(stage: Stage, pool: str) -> None:
     stage.tool(WRITES_OUTPUTS)
@@ -207,6 +211,69 @@ if __name__ == "__main__":
     assert sorted(call.kernel or "" for call in result.calls) == sorted(f"k{n}" for n in range(13))
     assert all(call.finished and len(call.outputs) == 2 for call in result.calls)
     assert len({call.id for call in result.calls}) == 13
+
+
+def test_a_compile_awaited_with_asyncio_is_recorded(stage: Stage) -> None:
+    stage.tool(WRITES_OUTPUTS)
+    script = stage.script(
+        """
+import asyncio
+async def main():
+    process = await asyncio.create_subprocess_exec("bishengir-compile", "-o", "k", stdout=-1, stderr=-1)
+    assert await process.communicate() == (b"told\\n", b"warned\\n")
+    import os; os.unlink("k.o")  # as a temporary folder goes, at once
+asyncio.run(main())
+"""
+    )
+    stage.monkeypatch.chdir(stage.folder)
+    result = stage.capture(script)
+    assert (result.exit_code, result.lost) == (0, ())
+    (call,) = result.calls
+    assert (call.returncode, [path.name for path in call.outputs]) == (0, ["k.o", "k_reloc.o"])
+
+
+def test_a_capture_within_a_capture_records_each_call_once(stage: Stage) -> None:
+    stage.tool("exit 1")
+    script = stage.script("import triton_like; triton_like.compile('x', capture_output=True)")
+    inner = stage.script(
+        f"""
+import sys
+sys.path.insert(0, {str(PROJECT)!r})
+from pathlib import Path
+from bundler.capture.session import capture
+result = capture([sys.executable, {str(script)!r}], Path({str(stage.folder / "inner")!r}))
+assert (result.exit_code, len(result.calls)) == (0, 1), result
+""",
+        "inner.py",
+    )
+    assert stage.capture(inner).exit_code == 0
+
+
+def test_strict_warnings_find_nothing_to_warn_of(stage: Stage) -> None:
+    stage.tool(WRITES_OUTPUTS)
+    script = stage.script("import triton_like; triton_like.compile('x', capture_output=True)")
+    plain, recorded = stage.both_ways(sys.executable, "-bb", "-X", "dev", "-W", "error", script)
+    assert (recorded.stderr, recorded.returncode) == (plain.stderr, plain.returncode) == (b"", 0)
+
+
+def test_ctrl_c_without_a_compile_ends_the_program_as_before(stage: Stage) -> None:
+    script = stage.script("import os, signal, subprocess; os.kill(os.getpid(), signal.SIGINT)")
+    plain, recorded = stage.both_ways(script)
+    assert recorded.stderr == plain.stderr
+    assert (plain.returncode, recorded.returncode) == (-signal.SIGINT, 128 + signal.SIGINT)
+
+
+@pytest.mark.parametrize("python", interpreters(), ids=lambda path: path.parts[-3])
+def test_ctrl_c_during_a_compile_looks_as_it_did_and_keeps_the_call(stage: Stage, python: Path) -> None:
+    stage.tool("sleep 0.3; kill -INT $PPID; exec sleep 20")
+    script = stage.script("import triton_like; triton_like.compile(triton_like.FAILING, capture_output=True)")
+    plain, recorded = stage.both_ways(python, script)
+    assert _comparable(recorded.stderr) == _comparable(plain.stderr)
+    assert b"KeyboardInterrupt" in recorded.stderr and b"_npubug" not in recorded.stderr
+    assert (plain.returncode, recorded.returncode) == (-signal.SIGINT, 128 + signal.SIGINT)
+    ((call,), (exception,), _) = record.read(stage.work / "record")
+    assert call.kernel == "cumsum" and call.input is not None
+    assert "in compile" in exception.text and exception.text.endswith("\nKeyboardInterrupt\n")
 
 
 def test_a_compiler_that_cannot_start_fails_as_before(stage: Stage) -> None:
@@ -331,6 +398,6 @@ go(10_000, "1")
     assert failing.input is not None and failing.input.stat().st_size == 10_000
     assert [path.stat().st_size for path in failing.outputs] == [3000]
     assert result.calls[1].input is None  # the oldest healthy one made room
-    kept = sum(path.stat().st_size for path in (stage.work / "record").rglob("*/in/*"))
+    kept = sum(path.stat().st_size for path in (stage.work / "record").rglob("in.mlir"))
     assert kept <= 100_000
     assert any("were dropped" in line for line in result.lost)

@@ -39,7 +39,7 @@ def test_inputs_of_the_same_name_do_not_overwrite_each_other(folder: Path) -> No
         (folder / name).mkdir()
         (folder / name / "k.mlir").write_text(name)
     begin(folder, "a/k.mlir", "b/k.mlir").end(0)
-    kept = (folder / "record").rglob("in/*")
+    kept = (folder / "record").rglob("*k.mlir")
     assert sorted(path.read_text() for path in kept) == ["a", "b"]
     source = read(folder).input
     assert source is not None and source.read_text() == "a"
@@ -119,3 +119,31 @@ def test_the_longest_of_several_readings_counts(folder: Path) -> None:
     call.end(0)
     kept = read(folder).stdout
     assert kept is not None and kept.read_bytes() == b"early and late"
+
+
+@pytest.mark.parametrize("name", ["call.jsonl", "stderr", "out"])
+def test_an_input_named_like_a_file_of_ours_harms_nothing(folder: Path, name: str) -> None:
+    (folder / name).write_text("func.func @k() {}")
+    call = begin(folder, name, "-o", "k.o")
+    call.stream("stderr", b"said")
+    (folder / "k.o").write_text("made")
+    call.end(3)
+    found = read(folder)
+    assert (found.kernel, found.returncode, [path.name for path in found.outputs]) == ("k", 3, ["k.o"])
+    assert found.stderr is not None and found.stderr.read_bytes() == b"said"
+
+
+def test_nothing_printed_is_told_apart_from_nothing_piped(folder: Path) -> None:
+    call = begin(folder)
+    call.stream("stdout", b"")
+    call.end(0)
+    found = read(folder)
+    assert found.stdout is not None and found.stdout.read_bytes() == b""
+    assert found.stderr is None
+
+
+def test_an_empty_output_option_does_not_collect_the_folder(folder: Path) -> None:
+    call = begin(folder, "-o", "")
+    (folder / "unrelated.txt").write_text("new")
+    call.end(0)
+    assert read(folder).outputs == ()
