@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote, urlsplit
 
-from bundler.redact.pseudonyms import PSEUDONYM, Pseudonyms
+from bundler.redact.pseudonyms import KINDS, PSEUDONYM, Pseudonyms
 from bundler.redact.vocabulary import may_stand_alone
 
 _SECRET_NAME = re.compile(
@@ -21,9 +21,7 @@ _NOT_SECRET_NAME = re.compile(r"^(?:PWD|OLDPWD)$|TOKENIZERS|_FILE$|_PATH$|_DIR$|
 _PLAIN = re.compile(
     r"^(?:true|false|yes|no|none|null|auto|default|enabled|disabled|[\d.]{1,7})$", re.IGNORECASE
 )
-# Where a private name may begin: not inside another word, nor as an SSA value, symbol, alias or attribute.
-# After an escape (\n, \t, %2F) the letter before it is not part of the word.
-_BEFORE = rb"(?:(?<![\w.$%#!^-])(?<![^\w]@)|(?<=\\n)|(?<=\\t)|(?<=%2[Ff])|(?<=%3[AaDd]))"
+_PSEUDONYM_PARTS = tuple(kind.encode() + b"-" for kind in KINDS)
 _AFTER = rb"(?![\w-])"
 
 
@@ -51,30 +49,37 @@ class Literal:
 
 def anywhere(kind: str, needle: bytes, key: bytes) -> Literal:
     """Replace every occurrence, also inside words; but not inside a pseudonym."""
-    return Literal(kind, needle, _compile(re.escape(needle)), key)
+    return Literal(kind, needle, _compile(needle, re.escape(needle)), key)
 
 
 def word(kind: str, name: bytes) -> Literal:
-    """Replace where the name is a whole word."""
-    key = name.lower() if kind == "host" else name
-    return Literal(kind, name, _compile(_BEFORE + re.escape(name) + _AFTER), key)
+    """Replace where the name is a whole word: not inside another word, nor as an SSA value, symbol, alias or
+    attribute. After an escape (\\n, \\t, %2F) the letter before it is not part of the word."""
+    text = re.escape(name)
+    # What must stand before comes after the name, repeated in a look-behind: `re` is fast on a leading
+    # literal.
+    before = (
+        rb"(?:(?<![\w.$%#!^-]TEXT)(?<![^\w]@TEXT)|(?<=\\nTEXT)|(?<=\\tTEXT)"
+        rb"|(?<=%2[Ff]TEXT)|(?<=%3[AaDd]TEXT))"
+    )
+    pattern = text + _AFTER + before.replace(b"TEXT", text)
+    return Literal(kind, name, _compile(name, pattern), name.lower() if kind == "host" else name)
 
 
 def folder_name(name: bytes) -> Literal:
     """Replace an account's name only where it is one: a folder, `~name`, `torchinductor_name/`, `name@`."""
     text = re.escape(name)
-    pattern = (
-        rb"(?<=[/\\~])" + text + rb"(?![\w.-])"
-        rb"|(?<=[_-])" + text + rb"(?=/)"
-        rb"|(?<![\w.%@-])" + text + rb"(?=@[A-Za-z])"
-    )
-    return Literal("user", name, _compile(pattern), name)
+    pattern = text + (
+        rb"(?:(?<=[/\\~]TEXT)(?![\w.-])|(?<=[_-]TEXT)(?=/)|(?<![\w.%@-]TEXT)(?=@[A-Za-z]))"
+    ).replace(b"TEXT", text)
+    return Literal("user", name, _compile(name, pattern), name)
 
 
 def folder(path_form: bytes, key: bytes) -> Literal:
     """Replace a whole path, and what lies below it keeps its names."""
     slash = path_form[: path_form.find(key[1:2])] if len(key) > 1 else b"/"
-    pattern = _compile(rb"(?<![\w.-])" + re.escape(path_form) + rb"(?![\w.-])")
+    text = re.escape(path_form)
+    pattern = _compile(path_form, text + rb"(?![\w.-])(?<![\w.-]" + text + rb")")
     return Literal("path", path_form, pattern, key, prefix=slash)
 
 
@@ -145,5 +150,12 @@ def _url_passwords(value: str) -> Iterator[str]:
             yield form
 
 
-def _compile(hit: bytes) -> re.Pattern[bytes]:
-    return re.compile(PSEUDONYM + rb"|(?P<hit>" + hit + rb")")
+def _compile(needle: bytes, hit: bytes) -> re.Pattern[bytes]:
+    """The pattern, which steps over pseudonyms if the needle could occur in one."""
+    hit = rb"(?P<hit>" + hit + rb")"
+    if (
+        any(needle in kind or kind in needle for kind in _PSEUDONYM_PARTS)
+        or needle.strip(b"0123456789-_") == b""
+    ):
+        return re.compile(PSEUDONYM + rb"|" + hit)
+    return re.compile(hit)

@@ -60,15 +60,20 @@ _DOMAINS = frozenset(
 
 _FLAT = bytes.maketrans(b"123456789", b"000000000")
 _QUAD = re.compile(rb"\.(?<=0\.)0{1,3}\.0{1,3}\.0{1,3}(?![0A-Za-z_]|-[0A-Za-z]|\.0)")
-_VERSION_BEFORE = re.compile(
-    rb"(?:version|vers?|release|rev|cann|driver|firmware|build|toolkit|package|[=<>~!]=|(?<![a-z])v)"
-    rb"[\s:=\[\"'(]*\Z"
+# Words that decide when they stand just before the number, blanks and quotes between them not counted.
+_VERSION_WORDS = (
+    *b"version versions ver release rev cann driver firmware build toolkit package == >= <= ~= !=".split(),
+    b" v",
+    b"\tv",
+    b"(v",
 )
-_ADDRESS_BEFORE = re.compile(
-    rb"(?:ip|addr|address|host|hostname|inet|peer|master|server|gateway|dns|node|proxy|ssh|scp|ping|"
-    rb"connect\w*|bind\w*|listen\w*|route|subnet|endpoint|src|dst|//|@)"
-    rb"(?:[ ](?:to|at|on|is|from))?[\s:=\"'(\[]*\Z"
+_ADDRESS_WORDS = tuple(
+    b"ip addr address host hostname inet peer master server gateway dns node proxy ssh scp ping connect "
+    b"connected connecting connection bind binding bound listen listening route subnet endpoint src dst "
+    b"// @".split()
 )
+_BETWEEN = b" \t:=[\"'("
+_FILLERS = (b" to", b" at", b" on", b" is", b" from")
 _PORT_OR_PREFIX = re.compile(rb":\d{2,5}(?!\d)|/\d{1,2}(?!\d)")
 
 # Five groups with colons, or a double colon between hexadecimal digits: then the whole run is looked at.
@@ -162,21 +167,21 @@ def redact_ipv4(data: bytes, table: Pseudonyms) -> bytes:
 
 
 def _is_ipv4(data: bytes, start: int, end: int) -> bool:
-    before = data[max(0, start - 40) : start]
-    if before[-1:].isalnum() or before[-1:] in (b".", b"_", b"-", b"+"):
+    before = data[max(0, start - 40) : start].rsplit(b"\n", 1)[-1].lower()
+    if before[-1:].isalnum() or before.endswith((b".", b"_", b"-", b"+")):
         return False
-    try:
-        address = ipaddress.IPv4Address(data[start:end].decode("ascii"))
-    except ValueError:
+    numbers = [int(number) for number in data[start:end].split(b".")]
+    first = numbers[0]
+    if max(numbers) > 255 or first in (0, 127, 255):
         return False
-    if address.is_loopback or address.is_unspecified or data[start:end].startswith((b"255.", b"0.")):
+    near = before.rstrip(_BETWEEN)
+    if before.rstrip(b" \"'").endswith(_VERSION_WORDS) or near.endswith(_VERSION_WORDS):
         return False
-    before = before.rsplit(b"\n", 1)[-1].lower()
-    if _VERSION_BEFORE.search(before):
-        return False
-    if _ADDRESS_BEFORE.search(before) or _PORT_OR_PREFIX.match(data, end):
+    if near.endswith(_FILLERS):
+        near = near[: near.rfind(b" ")].rstrip(_BETWEEN)
+    if near.endswith(_ADDRESS_WORDS) or _PORT_OR_PREFIX.match(data, end):
         return True
-    return address.is_private or address.packed[0] >= 30
+    return first >= 30 or first == 10
 
 
 def redact_ipv6_and_mac(data: bytes, table: Pseudonyms) -> bytes:

@@ -14,15 +14,18 @@ from urllib.parse import quote
 
 from bundler.redact.pseudonyms import Pseudonyms, is_pseudonym
 
-_SEPARATOR = rb"(?:/|\\/|\\{1,4}|%(?:25)?2[Ff])"
+_SEPARATOR = rb"(?:\\/|\\{1,4}|%(?:25)?2[Ff])"
 _UNIT = (
     rb"(?:[^\s/\\\"'`<>|:;,?*()\[\]{}$%&=#!\x00]"
     rb"|\\u[0-9a-fA-F]{4}|\\x[0-9a-f]{2}|\\[0-9A-F]{2}|%(?:25)?(?!2[Ff])[0-9A-Fa-f]{2})"
 )
-# The literal comes first because `re` then looks for it at memory speed; what is before it is checked
-# afterwards.
-_ROOTS = tuple(
-    (word, re.compile(re.escape(word) + rb"(?P<separator>" + _SEPARATOR + rb")(?P<name>" + _UNIT + rb"+)"))
+# The plain form is one that `re` finds at memory speed. The others are rare; their literal comes first for
+# the same reason, and what must stand before it is checked afterwards.
+_PLAIN = tuple(
+    (needle, re.compile(needle + rb"(?P<name>" + _UNIT + rb"+)")) for needle in (b"/home/", b"/Users/")
+)
+_ESCAPED = tuple(
+    (word, re.compile(word + rb"(?P<separator>" + _SEPARATOR + rb")(?P<name>" + _UNIT + rb"+)"))
     for word in (b"home", b"Users")
 )
 _SYSTEM = frozenset(("", "/", "/root", "/tmp", "/usr", "/var", "/opt", "/home", "/nonexistent", "/dev/null"))
@@ -30,28 +33,58 @@ _SYSTEM = frozenset(("", "/", "/root", "/tmp", "/usr", "/var", "/opt", "/home", 
 
 def names(data: bytes) -> Iterator[bytes]:
     """The account names that occur as home folders."""
-    for word, pattern in _ROOTS:
-        if word in data:
-            for name in {match["name"] for match in pattern.finditer(data) if _is_home(match)}:
-                trimmed = name.rstrip(b".")
-                if trimmed and not is_pseudonym(trimmed):
-                    yield trimmed
+    found: set[bytes] = set()
+    for needle, pattern in _PLAIN:
+        if needle in data:
+            found.update(pattern.findall(data))
+    if _may_be_escaped(data):
+        for _, pattern in _ESCAPED:
+            found.update(match["name"] for match in pattern.finditer(data) if _is_home(match))
+    for name in found:
+        trimmed = name.rstrip(b".")
+        if _is_name(trimmed) and not is_pseudonym(trimmed):
+            yield trimmed
 
 
 def redact_homes(data: bytes, table: Pseudonyms) -> bytes:
     """Replace the account's name in every home folder."""
+    known: dict[bytes, bytes] = {}
 
-    def replace(match: re.Match[bytes]) -> bytes:
-        name = match["name"].rstrip(b".")
-        if not name or name.startswith(b".") or not _is_home(match):
+    def new_name(name: bytes) -> bytes:
+        trimmed = name.rstrip(b".")
+        if _is_name(trimmed):
+            known[name] = table.of("user", trimmed) + name[len(trimmed) :]
+        else:
+            known[name] = name
+        return known[name]
+
+    for needle, pattern in _PLAIN:
+        if needle in data:
+
+            def plain(match: re.Match[bytes], needle: bytes = needle) -> bytes:
+                name = match[1]
+                return needle + (known.get(name) or new_name(name))
+
+            data = pattern.sub(plain, data)
+
+    def escaped(match: re.Match[bytes]) -> bytes:
+        if not _is_home(match):
             return match[0]
-        start, end = match.start("name") - match.start(), match.start("name") - match.start() + len(name)
-        return match[0][:start] + table.of("user", name) + match[0][end:]
+        return match[0][: match.start("name") - match.start()] + new_name(match["name"])
 
-    for word, pattern in _ROOTS:
-        if word in data:
-            data = pattern.sub(replace, data)
+    if _may_be_escaped(data):
+        for _, pattern in _ESCAPED:
+            data = pattern.sub(escaped, data)
     return data
+
+
+def _is_name(name: bytes) -> bool:
+    return bool(name) and not name.startswith(b".")
+
+
+def _may_be_escaped(data: bytes) -> bool:
+    # The marks first: one byte is found at memory speed, and most logs have neither.
+    return any(mark in data and (b"home" + mark in data or b"Users" + mark in data) for mark in (b"\\", b"%"))
 
 
 def _is_home(match: re.Match[bytes]) -> bool:

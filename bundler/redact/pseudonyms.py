@@ -15,6 +15,7 @@ from pathlib import Path
 KINDS = ("user", "host", "path", "ip", "mac", "email", "secret", "serial", "url", "word")
 # Trailing underscores: the same-length form that binary members get.
 PSEUDONYM = rb"(?:" + "|".join(KINDS).encode() + rb")-[0-9]{1,6}_*"
+_MARKS = tuple((kind, kind.encode() + b"-") for kind in KINDS)
 _WHOLE = re.compile(PSEUDONYM + rb"\Z")
 
 
@@ -38,7 +39,7 @@ class Pseudonyms:
         self._aliases[kind, key] = same_as
 
     def of(self, kind: str, original: bytes, key: bytes | None = None) -> bytes:
-        """The pseudonym of `original`, counted as one replacement; what must stay comes back as it is.
+        """The pseudonym of `original`; what must stay comes back as it is.
 
         Args:
             key: what makes two originals the same, if not their bytes (a host name in lower case).
@@ -55,8 +56,11 @@ class Pseudonyms:
             # A live token must not get a second home on the disk, not even in the map.
             if kind != "secret":
                 self._originals[text] = original.decode("utf-8", "backslashreplace")
-        self._counts[kind] = self._counts.get(kind, 0) + 1
         return name
+
+    def count(self, kind: str, times: int) -> None:
+        """Note that replacements were made."""
+        self._counts[kind] = self._counts.get(kind, 0) + times
 
     @property
     def counts(self) -> tuple[tuple[str, int], ...]:
@@ -82,6 +86,13 @@ class Pseudonyms:
             scratch.replace(path)
         finally:
             scratch.unlink(missing_ok=True)
+
+
+def added(before: bytes, after: bytes) -> tuple[tuple[str, int], ...]:
+    """How many pseudonyms of each kind `after` has and `before` has not."""
+    return tuple(
+        (kind, number) for kind, mark in _MARKS if (number := after.count(mark) - before.count(mark)) > 0
+    )
 
 
 def is_pseudonym(value: bytes) -> bool:

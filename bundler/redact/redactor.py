@@ -1,8 +1,9 @@
 """The redactor: every detector in its order, over text or bytes.
 
-All work is on bytes, so that a log in any encoding passes through with only the found parts changed. Text is
-worked on in blocks of whole lines: detectors first ask whether their anchor occurs at all (`in`, at memory
-speed), and a block fits into the processor's cache while twenty of them ask.
+All work is on bytes, so that a log in any encoding passes through with only the found parts changed. Two
+things make it fast: every distinct line is looked at once (a log of 700 passes repeats itself), and a
+detector first asks whether its anchor occurs at all in a block of lines (`in`, at memory speed, the block
+being in the processor's cache).
 
 What is never changed: SSA names, symbols, hexadecimal constants, shapes, versions, locations' line numbers.
 """
@@ -12,16 +13,19 @@ from __future__ import annotations
 import getpass
 import os
 import socket
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bundler.redact import binary, hardware, literals, network, paths, secrets
 from bundler.redact.literals import Literal
-from bundler.redact.pseudonyms import Pseudonyms
+from bundler.redact.pseudonyms import Pseudonyms, added
 from bundler.redact.vocabulary import may_stand_alone
 
 LEVELS = ("off", "paths", "full")
 _BLOCK = 1 << 18
+_SLICE = 8 << 20
+_MEMORY = 64 << 20  # bytes of distinct lines to remember
 _Detector = Callable[[bytes, Pseudonyms], bytes]
 _BY_SHAPE: tuple[_Detector, ...] = (
     secrets.redact_tokens,
@@ -63,10 +67,13 @@ class Redactor:
         self._table = Pseudonyms(allow)
         self._level = level
         self._known: set[tuple[str, bytes]] = set()
-        self._secrets: list[Literal] = list(literals.word_literals(tuple(words)))
+        self._values: list[Literal] = list(literals.word_literals(tuple(words)))
         self._names: list[Literal] = []
+        self._clean: set[bytes] = set()
+        self._changed: dict[bytes, tuple[bytes, tuple[tuple[str, int], ...]]] = {}
+        self._remembered = 0
         if level == "full":
-            self._secrets += literals.secret_literals(environ)
+            self._values += literals.secret_literals(environ)
         account = user or environ.get("USER") or environ.get("LOGNAME")
         odd = paths.odd_home(home_text, account)
         if odd is not None:
@@ -106,20 +113,22 @@ class Redactor:
             level=level,
         )
 
-    def learn(self, data: bytes) -> None:
-        """Note the accounts and hosts that `data` shows, for use in every member.
+    def learn(self, data: bytes) -> bool:
+        """Note the accounts and hosts that `data` shows, for use in every member; say whether one was new.
 
         `data` and `text` do this themselves; whoever has several members calls it for all of them first, so
         that a name found in the last is also replaced in the first.
         """
         if self._level == "off" or binary.is_binary(data):
-            return
+            return False
+        before = len(self._names)
         for name in paths.names(data):
             self._learn("user", name)
         if self._level == "full":
             for user, host in network.shell_hosts(data):
                 self._learn("user", user)
                 self._learn("host", host)
+        return len(self._names) > before
 
     def text(self, text: str) -> str:
         """Redact a string."""
@@ -130,16 +139,73 @@ class Redactor:
         if self._level == "off" or not data:
             return data
         if binary.is_binary(data):
-            values = [(literal.kind, literal.needle) for literal in (*self._secrets, *self._names)]
-            return binary.redact_binary(data, [v for v in values if not v[1].startswith(b"/")], self._table)
-        self.learn(data)
-        if self._level == "full":
-            data = secrets.redact_private_keys(data, self._table)
-        return b"".join(self._block(block) for block in _blocks(data))
+            values = [(literal.kind, literal.needle) for literal in (*self._values, *self._names)]
+            values = [value for value in values if not value[1].startswith(b"/")]
+            return self._counted(data, binary.redact_binary(data, values, self._table))
+        if len(data) > _SLICE:
+            self.learn(data)  # else a slice would not know the names in later ones
+        joined = self._several_lines(data)
+        if joined is not data:
+            data = self._counted(data, joined)
+        return b"".join([self._lines(part) for part in _parts(data, _SLICE)])
+
+    def _several_lines(self, data: bytes) -> bytes:
+        """What can span lines: keys in PEM, and values of variables that have line ends."""
+        for literal in self._values:
+            if b"\n" in literal.needle:
+                data = literal.redact(data, self._table)
+        return secrets.redact_private_keys(data, self._table) if self._level == "full" else data
+
+    def _lines(self, data: bytes) -> bytes:
+        """Redact whole lines, each distinct one once: a log of passes repeats most of them."""
+        lines = data.split(b"\n")
+        times = Counter(lines)
+        new = [line for line in times if line not in self._clean and line not in self._changed]
+        if new and self.learn(b"\n".join(new)):
+            self._forget()
+            new = list(times)
+        if self._remembered > _MEMORY:
+            self._forget()
+            new = list(times)
+        if new:
+            self._redact_new(b"\n".join(new))
+        changed = self._changed
+        hits = [line for line in times if line in changed]
+        if not hits:
+            return data
+        for line in hits:
+            for kind, number in changed[line][1]:
+                self._table.count(kind, number * times[line])
+        return b"\n".join([changed[line][0] if line in changed else line for line in lines])
+
+    def _redact_new(self, joined: bytes) -> None:
+        self._remembered += len(joined)
+        for block in _parts(joined, _BLOCK):
+            after = self._block(block)
+            if after == block:
+                self._clean.update(block.split(b"\n"))
+                continue
+            for old, new in zip(block.split(b"\n"), after.split(b"\n")):
+                if old == new:
+                    self._clean.add(old)
+                else:
+                    self._changed[old] = (new, added(old, new))
+
+    def _forget(self) -> None:
+        """Drop what is known of lines: a new name makes it wrong, and there must be an end to its size."""
+        self._clean.clear()
+        self._changed.clear()
+        self._remembered = 0
+
+    def _counted(self, before: bytes, after: bytes) -> bytes:
+        for kind, number in added(before, after):
+            self._table.count(kind, number)
+        return after
 
     def _block(self, block: bytes) -> bytes:
-        for literal in self._secrets:
-            block = literal.redact(block, self._table)
+        for literal in self._values:
+            if b"\n" not in literal.needle:  # distinct lines that happen to be neighbours here
+                block = literal.redact(block, self._table)
         if self._level == "full":
             for detector in _BY_SHAPE:
                 block = detector(block, self._table)
@@ -172,11 +238,11 @@ class Redactor:
             self._names.append(literals.word("host", name))
 
 
-def _blocks(data: bytes) -> Iterator[bytes]:
-    """Cut data into blocks that end at a line's end."""
+def _parts(data: bytes, size: int) -> Iterator[bytes]:
+    """Cut data into parts of about `size` that end at a line's end."""
     start = 0
     while start < len(data):
-        end = data.find(b"\n", start + _BLOCK) + 1
+        end = data.find(b"\n", start + size) + 1
         if end == 0:
             end = len(data)
         yield data[start:end]

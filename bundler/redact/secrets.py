@@ -13,30 +13,30 @@ import re
 from bundler.redact.pseudonyms import Pseudonyms, is_pseudonym
 
 _END = rb"(?![A-Za-z0-9_])"
-# (bytes that must occur, pattern); each pattern begins with a literal, so that `re` skips fast.
+# (bytes that must occur, pattern); few and rare bytes, as each is looked for in everything; each pattern
+# begins with a literal, so that `re` skips fast.
 _SHAPES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
-    (needle, re.compile(rb"(?P<secret>" + pattern + rb")"))
+    (needle, re.compile(pattern))
     for needle, pattern in (
-        *((b"gh%c_" % letter, rb"gh%c_[A-Za-z0-9]{20,255}" % letter + _END) for letter in b"pousr"),
-        (b"github_pat_", rb"github_pat_[A-Za-z0-9_]{20,255}"),
+        (b"gh", rb"gh[pousr]_[A-Za-z0-9]{20,255}" + _END),
+        (b"_pat_", rb"github_pat_[A-Za-z0-9_]{20,255}"),
+        (b"_pat_", rb"dckr_pat_[A-Za-z0-9_-]{20,255}"),
         (b"glpat-", rb"glpat-[A-Za-z0-9_.-]{16,255}"),
         (b"gldt-", rb"gldt-[A-Za-z0-9_-]{16,255}"),
+        (b"glsa_", rb"glsa_[A-Za-z0-9_]{30,255}"),
         (b"hf_", rb"hf_(?<![\w]hf_)[A-Za-z0-9]{30,255}" + _END),
-        (b"AKIA", rb"AKIA[A-Z0-9]{16}" + _END),
-        (b"ASIA", rb"ASIA[A-Z0-9]{16}" + _END),
+        (b"A", rb"A(?:KIA|SIA)[A-Z0-9]{16}" + _END),
+        (b"A", rb"AIza[A-Za-z0-9_-]{35}"),
         (b"LTAI", rb"LTAI[A-Za-z0-9]{12,30}" + _END),
-        (b"AIza", rb"AIza[A-Za-z0-9_-]{35}"),
         (b"ya29.", rb"ya29\.[A-Za-z0-9_-]{20,2048}"),
         (b"xox", rb"xox[abeoprs]-[A-Za-z0-9-]{10,255}"),
         (b"sk-", rb"sk-(?<![\w-]sk-)[A-Za-z0-9_-]{20,255}"),
         (b"npm_", rb"npm_[A-Za-z0-9]{36}" + _END),
         (b"pypi-", rb"pypi-[A-Za-z0-9_-]{50,1024}"),
-        (b"dckr_pat_", rb"dckr_pat_[A-Za-z0-9_-]{20,255}"),
-        (b"glsa_", rb"glsa_[A-Za-z0-9_]{30,255}"),
         (b"SG.", rb"SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}"),
         (b"eyJ", rb"eyJ[A-Za-z0-9_-]{8,8192}\.eyJ[A-Za-z0-9_-]{4,8192}\.[A-Za-z0-9_-]{4,8192}"),
-        (b"ssh-", rb"ssh-(?:rsa|dss|ed25519) AAAA[A-Za-z0-9+/]{40,8192}={0,2}"),
-        (b"ecdsa-", rb"ecdsa-sha2-nistp\d{3} AAAA[A-Za-z0-9+/]{40,8192}={0,2}"),
+        (b" AAAA", rb"ssh-(?:rsa|dss|ed25519) AAAA[A-Za-z0-9+/]{40,8192}={0,2}"),
+        (b" AAAA", rb"ecdsa-sha2-nistp\d{3} AAAA[A-Za-z0-9+/]{40,8192}={0,2}"),
     )
 )
 # The body cannot run past another dash pair, so the search stays linear; without an END only base64 lines go.
@@ -57,6 +57,7 @@ _WEAK = (
     b"token", b"api_key", b"apikey", b"api-key", b"access_key", b"accesskey", b"access-key", b"private_key",
     b"credential", b"cookie",
 )  # fmt: skip
+_STEMS = (b"passw", b"passph", b"secret", b"token", b"key", b"credential", b"cookie")
 # Matched in lower-cased text; the value is then taken from the original.
 _ASSIGNED = tuple(
     (
@@ -106,8 +107,9 @@ def redact_assignments(data: bytes, table: Pseudonyms) -> bytes:
         spans.extend(match.span("bare") for match in _HEADER.finditer(lower))
     if b"bearer" in lower:
         spans.extend(match.span("bare") for match in _BEARER.finditer(lower))
-    for name, strong, pattern in _ASSIGNED:
-        if name in lower:
+    stems = frozenset(stem for stem in _STEMS if stem in lower)
+    for name, strong, pattern in _ASSIGNED if stems else ():
+        if any(stem in name for stem in stems):
             for match in pattern.finditer(lower):
                 group = match.lastgroup or "bare"
                 value = data[match.start(group) : match.end(group)]
