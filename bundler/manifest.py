@@ -97,7 +97,10 @@ class EvidenceRun:
 
 @dataclass(frozen=True)
 class Workaround:
-    """The barrier-all experiment. `verdict`: not-tried, not-applicable, no-change, fixed, made-worse, flaky."""
+    """The barrier-all experiment.
+
+    `verdict`: not-tried, not-applicable, no-change, fixed, made-worse, flaky.
+    """
 
     flag: str
     verdict: str
