@@ -161,7 +161,9 @@ def bundle(case: Case, plan: Plan) -> Bundle:
     diagnosis = first.diagnosis if same or case.recorded is None else case.recorded
     signature = signature_of(diagnosis)
     with ThreadPoolExecutor(2) as pool:
-        plan.say("recompiling with the IR after every pass; collecting the environment; trying the barrier flag")
+        plan.say(
+            "recompiling with the IR after every pass; collecting the environment; trying the barrier flag"
+        )
         everything = pool.submit(
             recompile, case.command, case.input, *AFTER_ALL, expected=signature, timeout=plan.timeout
         )
@@ -198,7 +200,9 @@ def _write(
     environment: tuple[Fact, ...],
     workaround: Workaround,
 ) -> Bundle:
-    suffix = ".ttir" if ".ttir" in case.input.name else ".bcmlir" if _is_bytecode(case.input) else ".ttadapter"
+    suffix = (
+        ".ttir" if ".ttir" in case.input.name else ".bcmlir" if _is_bytecode(case.input) else ".ttadapter"
+    )
     members = [NewMember(f"input/kernel{suffix}", "input", case.input)]
     members += [NewMember(f"ir/{path.name}", "ir", path) for path in case.cached]
     members += [NewMember(f"logs/{r.entry.name}.log", "log", r.log.encode()) for r in recompiles]
@@ -359,7 +363,9 @@ def _context(case: Case) -> Context:
     return Context(
         interpreter=case.interpreter,
         compiler=case.command.tool,
-        compiler_argv=case.failing.argv if case.failing is not None else (str(case.command.tool), *case.command.flags),
+        compiler_argv=case.failing.argv
+        if case.failing is not None
+        else (str(case.command.tool), *case.command.flags),
         cached_files=tuple(path.name for path in case.cached) or (case.input.name,),
     )
 

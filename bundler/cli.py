@@ -37,7 +37,9 @@ def npubug() -> None:
 
 @npubug.command(context_settings={"ignore_unknown_options": True})
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
-@click.option("--ir", type=click.Path(path_type=Path), help="Bundle this IR file instead of running a command.")
+@click.option(
+    "--ir", type=click.Path(path_type=Path), help="Bundle this IR file instead of running a command."
+)
 @click.option("-o", "--output", type=_ARCHIVE, default=Path(), help="A folder, or the archive's name.")
 @click.option("--always", is_flag=True, help="Write an archive even if nothing failed in the compiler.")
 @click.option("--redact", type=click.Choice(["full", "off"]), default="full", show_default=True)
@@ -83,7 +85,9 @@ def show(**options: Any) -> None:
 @click.argument("file", type=_ARCHIVE)
 @click.option("--deadline", help="Stop the search after this time: 90s, 30m, 2h.  [default: none]")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Compiles at the same time.  [default: all cores]")
-@click.option("-o", "--output", type=_ARCHIVE, help="The reduced file.  [default: NAME.reduced.SUFFIX beside FILE]")
+@click.option(
+    "-o", "--output", type=_ARCHIVE, help="The reduced file.  [default: NAME.reduced.SUFFIX beside FILE]"
+)
 @click.option("--test", help="A script instead of the failure signature: exit 0 = still interesting.")
 @click.option("--text", is_flag=True, help="Reduce as text (brackets, lines, tokens), not as IR.")
 @click.option(
@@ -163,7 +167,9 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(ExitCode.OK)
     except OSError as error:
-        _complain(f"error: {error}\n  try: check the path, its permissions and the free space", ExitCode.FAILED)
+        _complain(
+            f"error: {error}\n  try: check the path, its permissions and the free space", ExitCode.FAILED
+        )
 
 
 def _complain(text: str, code: ExitCode) -> None:

@@ -31,9 +31,7 @@ class NpubugError(Exception):
         code: the exit code of the command that meets it.
     """
 
-    def __init__(
-        self, what: str, *, why: str = "", hint: str = "", code: ExitCode = ExitCode.FAILED
-    ) -> None:
+    def __init__(self, what: str, *, why: str = "", hint: str = "", code: ExitCode = ExitCode.FAILED) -> None:
         super().__init__(what)
         self.what = what
         self.why = why

@@ -110,14 +110,15 @@ def _pump(
     cancel: threading.Event | None,
 ) -> ProcessResult:
     assert child.stdout is not None and child.stderr is not None
-    kept = {child.stdout: bytearray(), child.stderr: bytearray()}
+    kept = {child.stdout.fileno(): bytearray(), child.stderr.fileno(): bytearray()}
+    errors = child.stderr.fileno()
     truncated = timed_out = stopped = False
     if input is not None:
         # A thread, so that a child that does not read cannot block us.
         threading.Thread(target=_feed, args=(child, input), daemon=True).start()
     with selectors.DefaultSelector() as selector:
-        for stream in kept:
-            selector.register(stream, selectors.EVENT_READ)
+        for descriptor in kept:
+            selector.register(descriptor, selectors.EVENT_READ)
         deadline = start + timeout
         while selector.get_map():
             left = deadline - time.monotonic()
@@ -132,16 +133,15 @@ def _pump(
             if not ready and _has_ended(child):
                 break
             for key, _ in ready:
-                stream = key.fileobj
                 data = os.read(key.fd, _CHUNK)
                 if not data:
-                    selector.unregister(stream)
+                    selector.unregister(key.fd)
                     continue
-                buffer = kept[stream]  # type: ignore[index]
+                buffer = kept[key.fd]
                 room = cap - len(buffer)
                 truncated |= len(data) > room
                 buffer += data[: max(room, 0)]
-                if stop_when is not None and stream is child.stderr and stop_when(bytes(buffer)):
+                if stop_when is not None and key.fd == errors and stop_when(bytes(buffer)):
                     stopped = True
             if stopped:
                 break
@@ -151,8 +151,8 @@ def _pump(
     _kill_group(child)
     return ProcessResult(
         returncode=None if timed_out or stopped else child.returncode,
-        stdout=bytes(kept[child.stdout]),
-        stderr=bytes(kept[child.stderr]),
+        stdout=bytes(kept[child.stdout.fileno()]),
+        stderr=bytes(kept[child.stderr.fileno()]),
         seconds=time.monotonic() - start,
         timed_out=timed_out,
         stopped=stopped,

@@ -49,7 +49,8 @@ def write_file(path: Path, text: str, *, executable: bool = False) -> None:
     """
     try:
         with tempfile.NamedTemporaryFile(
-            "w", errors="surrogateescape", dir=path.parent, prefix=".npubug-", delete=False) as file:
+            "w", errors="surrogateescape", dir=path.parent, prefix=".npubug-", delete=False
+        ) as file:
             try:
                 file.write(text)
                 file.flush()
@@ -59,10 +60,10 @@ def write_file(path: Path, text: str, *, executable: bool = False) -> None:
                 mode = 0o666 & ~umask
                 if executable:
                     mode |= stat.S_IXUSR | (stat.S_IXGRP | stat.S_IXOTH) & ~umask
-                os.chmod(file.name, mode)
-                os.replace(file.name, path)
+                Path(file.name).chmod(mode)
+                Path(file.name).replace(path)
             except BaseException:
-                os.unlink(file.name)
+                Path(file.name).unlink()
                 raise
     except OSError as error:
         raise NpubugError(
@@ -89,7 +90,9 @@ def reproduce_script(commands: Sequence[CompileCommand], file_name: str, failure
     ]
     for number, command in enumerate(commands):
         name = command.tool.name
-        override = '"${1:-${NPUBUG_COMPILER:-' + name + '}}"' if command.tool == failure.command.tool else name
+        override = (
+            '"${1:-${NPUBUG_COMPILER:-' + name + '}}"' if command.tool == failure.command.tool else name
+        )
         flags = " \\\n    ".join(shlex.quote(flag) for flag in command.flags)
         lines += [
             f"tool={override}",
@@ -127,7 +130,9 @@ def _telling_words(failure: Examination) -> list[str]:
     return [stretch for stretch in stretches if len(stretch) > 7 and stretch in line][:2]
 
 
-def reduction_record(result: Result, input_name: str, script_name: str | None, signature_id: str) -> Reduction:
+def reduction_record(
+    result: Result, input_name: str, script_name: str | None, signature_id: str
+) -> Reduction:
     """The result as the manifest stores it."""
     return Reduction(
         input=input_name,
@@ -147,7 +152,9 @@ def reduction_record(result: Result, input_name: str, script_name: str | None, s
     )
 
 
-def write_into_archive(archive: Path, result: Result, suffix: str, script: str, signature_id: str) -> Manifest:
+def write_into_archive(
+    archive: Path, result: Result, suffix: str, script: str, signature_id: str
+) -> Manifest:
     """Add the reduced input, its script and the finds to the archive, in place of an earlier reduction.
 
     Raises:

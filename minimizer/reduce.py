@@ -77,9 +77,7 @@ def reduce(
         def report(search: Search) -> None:
             elapsed = time.monotonic() - start
             left = None if deadline is None else max(deadline - elapsed, 0.0)
-            on_progress(
-                Progress(search.current, before, search.best.measure, evaluator.tally, elapsed, left)
-            )
+            on_progress(Progress(search.current, before, search.best.measure, evaluator.tally, elapsed, left))
 
         search = Search(problem.program, evaluator, TRANSFORMS, report)
         try:

@@ -65,7 +65,9 @@ def _report(done: pipeline.Bundle, as_json: bool, exit_code: int) -> int:
     signature = done.manifest.signature
     assert signature is not None
     place = signature.pass_name or signature.stage
-    _say(f"{signature.kind} in {place}: {signature.message.splitlines()[0][:160] if signature.message else ''}")
+    _say(
+        f"{signature.kind} in {place}: {signature.message.splitlines()[0][:160] if signature.message else ''}"
+    )
     if not signature.recognised:
         _say("npubug did not recognise this failure; the archive holds the whole log")
     if done.manifest.workaround is not None:

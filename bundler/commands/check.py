@@ -18,7 +18,11 @@ def run(archive: Path, as_json: bool) -> int:
     except NpubugError as error:
         if not as_json or error.code is not ExitCode.INVALID_INPUT:
             raise
-        print(json.dumps({"version": 1, "archive": archive.name, "valid": False, "why": error.why or error.what}))
+        print(
+            json.dumps(
+                {"version": 1, "archive": archive.name, "valid": False, "why": error.why or error.what}
+            )
+        )
         return error.code
     sys.stdout.write(render_json(result) if as_json else render_text(result))
     return result.exit_code

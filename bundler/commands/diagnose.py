@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bundler.compiler.examine import Examination, examine
 from bundler.compiler.flakiness import determinism, rerun
-from bundler.compiler.handed_over import handed_to_backend
+from bundler.compiler.handoff import ir_for_backend
 from bundler.compiler.invoke import default_command
 from bundler.compiler.outcome import Outcome, ToolRun
 from bundler.compiler.toolchain import ADAPTER
@@ -56,7 +56,7 @@ def _compile(
     passes = all(each.example.outcome in _GOOD for each in seen.observed)
     outputs = None
     if passes and runs > 1 and command.tool.name != ADAPTER:
-        outputs = determinism(lambda: handed_to_backend(command, path, timeout=timeout), runs)
+        outputs = determinism(lambda: ir_for_backend(command, path, timeout=timeout), runs)
     failing = any(each.example.outcome.is_bug for each in seen.observed)
     if as_json:
         document = json.loads(render_json(findings))
@@ -78,7 +78,9 @@ def _read(file: str) -> str:
             with Path(file).open("rb") as stream:
                 data = stream.read(_LARGEST_LOG)
     except OSError as error:
-        raise NpubugError(f"cannot read {file}", why=error.strerror or str(error), code=ExitCode.INVALID_INPUT) from error
+        raise NpubugError(
+            f"cannot read {file}", why=error.strerror or str(error), code=ExitCode.INVALID_INPUT
+        ) from error
     return data.decode(errors="replace")
 
 

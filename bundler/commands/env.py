@@ -42,4 +42,8 @@ def run(python: Path | None, format: str, redact: str) -> int:
 
 
 def _shown(fact: Fact) -> str:
-    return printable(fact.value, 300) if fact.value is not None else f"unavailable: {printable(fact.reason, 300)}"
+    return (
+        printable(fact.value, 300)
+        if fact.value is not None
+        else f"unavailable: {printable(fact.reason, 300)}"
+    )

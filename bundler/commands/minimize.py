@@ -117,9 +117,7 @@ def _with_script(
     return _report(result, job, None, "", as_json)
 
 
-def _job(
-    file: Path, output: Path | None, scratch: Path, compiler: Path | None, flags: str | None
-) -> _Job:
+def _job(file: Path, output: Path | None, scratch: Path, compiler: Path | None, flags: str | None) -> _Job:
     chosen = shlex.split(flags) if flags is not None else None
     if not ARCHIVE_NAME.search(file.name):
         commands = [default_command(file, compiler, chosen)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -123,7 +123,6 @@ def compile_file(
     output: Path | None = None,
     memory_limit: int | None = None,
     cancel: threading.Event | None = None,
-    env: Mapping[str, str] | None = None,
 ) -> ToolRun:
     """Run one compile in a private folder and return how it ended.
 
@@ -138,7 +137,7 @@ def compile_file(
         where = output or Path(scratch) / "kernel"
         argv = command.argv(input.resolve(), where)
         try:
-            done = run(argv, timeout=timeout, cwd=Path(scratch), env=env, memory_limit=memory_limit, cancel=cancel)
+            done = run(argv, timeout=timeout, cwd=Path(scratch), memory_limit=memory_limit, cancel=cancel)
         except OSError as error:
             raise NpubugError(
                 f"cannot run {command.tool}",

@@ -121,7 +121,10 @@ def _places(name: str, environ: Mapping[str, str]) -> Iterator[tuple[str, Path |
     if site is not None:
         ascend = site / "backends" / "ascend"
         inside = "bishengir-a5" if name.endswith("-a5") else "bishengir"
-        yield "bundled with triton-ascend", ascend / name if name == ADAPTER else ascend / inside / "bin" / name
+        yield (
+            "bundled with triton-ascend",
+            ascend / name if name == ADAPTER else ascend / inside / "bin" / name,
+        )
     found = shutil.which(name, path=environ.get("PATH"))
     yield "PATH", Path(found) if found else None
     root = environ.get("TRITON_NPU_COMPILER_PATH")

@@ -82,7 +82,9 @@ def try_barrier(
     if not command.supports(BARRIER_FLAG):
         note = f"{command.tool.name} has no such flag: the failure comes before synchronisation is injected"
         return Workaround(BARRIER_FLAG, "not-applicable", note=note), None
-    tried = recompile(command, input, "barrier", (BARRIER_FLAG, FAILURE_FLAG), expected=expected, timeout=timeout)
+    tried = recompile(
+        command, input, "barrier", (BARRIER_FLAG, FAILURE_FLAG), expected=expected, timeout=timeout
+    )
     outcome = tried.diagnosis.outcome
     if tried.entry.reproduced:
         verdict, note = "no-change", "the compile fails in the same way"

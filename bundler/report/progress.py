@@ -93,7 +93,8 @@ def line_of(snapshot: Snapshot, unit: str) -> str:
         f"{snapshot.best.size} bytes",
         f"{snapshot.tally.candidates} candidates",
         f"{rate:.1f} compiles/s",
-        f"{_clock(snapshot.elapsed)}" + (f", {_clock(snapshot.left)} left" if snapshot.left is not None else ""),
+        f"{_clock(snapshot.elapsed)}"
+        + (f", {_clock(snapshot.left)} left" if snapshot.left is not None else ""),
         snapshot.transform,
     ]
     return "  ".join(parts)

@@ -71,7 +71,8 @@ class Draft:
     def erase(self, op: Operation) -> None:
         """Remove `op` with its regions; results must have no uses any more."""
         self.forget(op)
-        op.detach()
+        if op.parent is not None:
+            op.parent.detach_op(op)
         op.erase(safe_erase=False)
 
     def orphaned(self, value: SSAValue) -> None:
@@ -93,7 +94,13 @@ class Draft:
         """
         while self._orphans:
             op = self._orphans.pop()
-            if self.is_gone(op) or op.parent is None or not op.results or is_function(op) or is_terminator(op):
+            if (
+                self.is_gone(op)
+                or op.parent is None
+                or not op.results
+                or is_function(op)
+                or is_terminator(op)
+            ):
                 continue
             if any(result.uses for result in op.results):
                 continue
@@ -192,7 +199,8 @@ class Draft:
         end = op.parent.last_op if op.parent is not None else None
         if end is None or not is_terminator(end):
             return False
-        return any([self._sink(result, end) for result in op.results])
+        sunk = [self._sink(result, end) for result in op.results]
+        return any(sunk)
 
     def _sink(self, value: SSAValue, before: Operation) -> bool:
         """Keep the tensor `value` alive by writing it to a new argument; False where that is not possible."""
@@ -214,7 +222,9 @@ class Draft:
         before.parent.insert_op_before(new, before)
         return True
 
-    def _triton_store(self, function: Operation, value: SSAValue, type: TensorType[Attribute]) -> Operation | None:
+    def _triton_store(
+        self, function: Operation, value: SSAValue, type: TensorType[Attribute]
+    ) -> Operation | None:
         # Modelled on a store the program has: its properties and its pointer type are version-dependent.
         for op in self.ops:
             if name_of(op) == "tt.store" and not self.is_gone(op) and op.operands[1].type == type:
@@ -237,9 +247,11 @@ def create(
     properties: dict[str, Attribute] | None = None,
 ) -> Operation:
     """A new operation in the generic form."""
-    return UnregisteredOp.with_name(name).create(
+    kind: type[Operation] = UnregisteredOp.with_name(name)
+    made: Operation = kind.create(
         operands=list(operands), result_types=list(result_types), properties=dict(properties or {})
     )
+    return made
 
 
 def _zero(type: Attribute) -> Attribute | None:

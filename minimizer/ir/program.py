@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import Builtin, ModuleOp, UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Input, Span
 
 from minimizer.ir.printer import generic_text
 
@@ -88,7 +89,14 @@ class Program:
             module = Parser(context, text).parse_module()
         except ParseError:
             raise
-        except (RecursionError, ValueError, KeyError, IndexError, AttributeError, NotImplementedError) as error:
+        except (
+            RecursionError,
+            ValueError,
+            KeyError,
+            IndexError,
+            AttributeError,
+            NotImplementedError,
+        ) as error:
             # xDSL's lexer and attribute constructors raise these on inputs outside its subset.
             raise ParseError(_nowhere(), f"xDSL cannot read this: {error}") from error
         # Names of values carry no meaning, and without them equal programs print equally.
@@ -144,7 +152,5 @@ def is_implied(op: Operation) -> bool:
     return name.startswith("linalg.") and name not in _FREE_BODIES
 
 
-def _nowhere() -> object:
-    from xdsl.utils.lexer import Input, Span
-
+def _nowhere() -> Span:
     return Span(0, 0, Input("", "<input>"))

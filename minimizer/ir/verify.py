@@ -36,9 +36,7 @@ def problems(program: Program) -> Iterator[str]:
     """Yield what is wrong with the program, in words; nothing if it is well-formed."""
     dominance = _Dominance(program)
     symbols = {
-        op.properties["sym_name"].data
-        for op in program.ops
-        if isinstance(op.properties.get("sym_name"), StringAttr)
+        name.data for op in program.ops if isinstance(name := op.properties.get("sym_name"), StringAttr)
     }
     for op in program.ops:
         for operand in op.operands:
@@ -101,9 +99,10 @@ def _types(op: Operation) -> Iterator[str]:
             yield f"{name}: the body's arguments differ from the signature"
         for block in op.regions[0].blocks:
             last = block.last_op
-            if last is not None and name_of(last).endswith(".return"):
-                if [v.type for v in last.operands] != list(signature.outputs.data):
-                    yield f"{name}: it returns other types than its signature says"
+            if last is None or not name_of(last).endswith(".return"):
+                continue
+            if [v.type for v in last.operands] != list(signature.outputs.data):
+                yield f"{name}: it returns other types than its signature says"
 
 
 def _ends(op: Operation, region: Region) -> Iterator[str]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, StringAttr
-
 from xdsl.ir import Operation
 
 from minimizer.ir.draft import Draft, grid_arguments
@@ -112,7 +111,9 @@ class StripFunctions:
         for index, op in enumerate(draft.ops):
             if draft.is_gone(op) or not is_function(op):
                 continue
-            for key in [k for k in op.attributes if k != "op_name__" and not (self.kernel and k == "global_kernel")]:
+            for key in [
+                k for k in op.attributes if k != "op_name__" and not (self.kernel and k == "global_kernel")
+            ]:
                 changed |= DropAttribute(index, key).apply(draft)
             for key in ("arg_attrs", "res_attrs"):
                 changed |= DropAttribute(index, key).apply(draft)
@@ -124,7 +125,8 @@ class StripFunctions:
         count = len(function.regions[0].blocks[0].args)
         if self.kernel:
             count -= grid_arguments(function.regions[0].blocks[0])
-        return any([draft.remove_argument(function, position) for position in reversed(range(count))])
+        removed = [draft.remove_argument(function, position) for position in reversed(range(count))]
+        return any(removed)
 
 
 def _strips(program: Program) -> Sequence[Edit]:

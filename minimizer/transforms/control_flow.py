@@ -165,7 +165,7 @@ def _tidy(draft: Draft, region: Region | None) -> None:
                 argument.replace_all_uses_with(value)
             draft.erase(last)
             for op in list(target.ops):
-                op.detach()
+                target.detach_op(op)
                 block.add_op(op)
             region.detach_block(target)
             last = block.last_op

@@ -50,7 +50,7 @@ def _inline(draft: Draft, op: Operation, region: Region) -> bool:
     yielded = list(last.operands) if last is not None and not counts(last) else []
     for inner in list(block.ops):
         if inner is not last or counts(inner):
-            inner.detach()
+            block.detach_op(inner)
             op.parent.insert_op_before(inner, op)
     for result, value in zip(op.results, yielded):
         result.replace_all_uses_with(value)

@@ -86,7 +86,9 @@ def _to_earlier(program: Program) -> Sequence[Edit]:
             # What is visible around a region is visible in it, except across a function.
             if parent is not None and not is_function(parent) and parent.parent is not None:
                 outer = visible.get(parent.parent, {})
-            own = numbers[parent] if parent is not None else -1  # a region does not see its operation's results
+            own = (
+                numbers[parent] if parent is not None else -1
+            )  # a region does not see its operation's results
             mine = visible[block] = {t: [ref for ref in refs if ref[0] != own] for t, refs in outer.items()}
             for argument in block.args:
                 mine.setdefault(argument.type, []).append((-index, argument.index))

@@ -49,9 +49,10 @@ def _layouts(program: Program) -> Sequence[Edit]:
             continue
         for argument in reversed(op.regions[0].blocks[0].args):
             type = argument.type
-            if isinstance(type, MemRefType) and not isinstance(type.layout, NoneAttr):
-                if all(name_of(use.operation) in _ANY_LAYOUT for use in argument.uses):
-                    found.append(PlainLayout(index, argument.index))
+            if not isinstance(type, MemRefType) or isinstance(type.layout, NoneAttr):
+                continue
+            if all(name_of(use.operation) in _ANY_LAYOUT for use in argument.uses):
+                found.append(PlainLayout(index, argument.index))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from minimizer.ir.program import Program
 from minimizer.problem import parse
@@ -61,7 +61,7 @@ REAL = (
 )
 
 
-@lru_cache(maxsize=None)
+@cache
 def real(name: str) -> Program:
     """A case of ../shared/cases as a program, read by the real opt tool."""
     return parse(compiler_folder() / "bishengir-opt", case(name))

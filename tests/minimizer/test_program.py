@@ -43,7 +43,9 @@ def test_names_of_values_do_not_matter() -> None:
     assert Program.parse(renamed).text == Program.parse(CHAIN).text
 
 
-@pytest.mark.parametrize("text", ["", "not MLIR", '"builtin.module"() ({', "\x00\x01", "#" * 4000, "(" * 4000])
+@pytest.mark.parametrize(
+    "text", ["", "not MLIR", '"builtin.module"() ({', "\x00\x01", "#" * 4000, "(" * 4000]
+)
 def test_what_is_no_program_raises_a_parse_error(text: str) -> None:
     with pytest.raises(ParseError):
         Program.parse(text)

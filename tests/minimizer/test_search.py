@@ -20,7 +20,9 @@ from tests.minimizer.programs import REAL, real
 class TextOracle:
     """Interesting: the text has what `wanted` wants. Counts its calls."""
 
-    def __init__(self, wanted: Callable[[str], bool], pause: Callable[[str], float] = lambda text: 0.0) -> None:
+    def __init__(
+        self, wanted: Callable[[str], bool], pause: Callable[[str], float] = lambda text: 0.0
+    ) -> None:
         self.wanted = wanted
         self.pause = pause
         self.calls = 0

@@ -67,11 +67,17 @@ def test_erasing_any_operations_leaves_a_valid_program(data: st.DataObject) -> N
 def test_cut_keeps_what_computes_a_value_alive() -> None:
     program = Program.parse(CHAIN)
     log = next(i for i, op in enumerate(program.ops) if name_of(op) == "math.log")
-    cut = next(made for e in by_name("cut").edits(program) if getattr(e, "index", 0) == log
-               if (made := apply_all(program, [e])) is not None)
+    cut = next(
+        made
+        for e in by_name("cut").edits(program)
+        if getattr(e, "index", 0) == log
+        if (made := apply_all(program, [e])) is not None
+    )
     names = [name_of(op) for op in cut.ops]
     assert "math.log" not in names
-    assert names.count("bufferization.materialize_in_destination") == 2  # the old one, and the sink of the sum
+    assert (
+        names.count("bufferization.materialize_in_destination") == 2
+    )  # the old one, and the sink of the sum
 
 
 def test_erase_sweeps_what_only_the_erased_operation_used() -> None:
