@@ -97,6 +97,13 @@ def show(**options: Any) -> None:
     show_default=True,
     help="How alike a candidate's failure must be.",
 )
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="First compiles, for a failure that comes only sometimes.",
+)
 @_compiler
 @_flags
 @_timeout

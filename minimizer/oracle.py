@@ -116,6 +116,23 @@ class ScriptOracle:
 
 
 @dataclass
+class RepeatingOracle:
+    """For a failure that comes only sometimes: asks up to `repeats` times before it believes a "no"."""
+
+    inner: Oracle
+    repeats: int
+
+    def judge(self, text: str, cancel: threading.Event | None = None) -> Judgement:
+        seconds = 0.0
+        for _ in range(self.repeats):
+            judgement = self.inner.judge(text, cancel)
+            seconds += judgement.seconds
+            if judgement.verdict in (Verdict.INTERESTING, Verdict.INVALID):
+                break
+        return Judgement(judgement.verdict, seconds, judgement.signature)
+
+
+@dataclass
 class ReadableOracle:
     """Asks another oracle about the candidate in the dialects' own syntax: a script may grep for it."""
 

@@ -15,17 +15,46 @@ from xdsl.utils.exceptions import ParseError
 
 from bundler.compiler.examine import Examination, examine, require_failure
 from bundler.compiler.invoke import CompileCommand
+from bundler.compiler.flakiness import confidence_in_no, repeats_to_believe_no
 from bundler.compiler.signature import Level
 from bundler.compiler.toolchain import find_opt
 from bundler.errors import ExitCode, NpubugError
 from minimizer.ir.convert import to_generic
 from minimizer.ir.program import Program
-from minimizer.oracle import Judgement, Oracle, ReadableOracle, SignatureOracle, Verdict
+from minimizer.oracle import Judgement, Oracle, ReadableOracle, RepeatingOracle, SignatureOracle, Verdict
 
 # 1.2.0 retries an overflowing compile with these off, one after the other; given outright, the same failure
 # comes at once. Whether that holds for an input is tried, not assumed.
 _CHEAPER = ("--enable-code-motion=false", "--enable-auto-multi-buffer=false")
 _LARGEST_INPUT = 32 << 20
+_MORE_RUNS = 9  # further compiles of an input whose failure did not come again at once
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """How often a failure came: `failures` of `runs` compiles of the same input."""
+
+    failures: int
+    runs: int
+
+    @property
+    def is_steady(self) -> bool:
+        return self.failures == self.runs
+
+    @property
+    def repeats(self) -> int:
+        """How many quiet compiles in a row it takes to believe that the failure is gone."""
+        return 1 if self.is_steady else repeats_to_believe_no(self.failures / self.runs)
+
+    @property
+    def confidence(self) -> float:
+        """How sure such a "no" is, from 0 to 1."""
+        return 1.0 if self.is_steady else confidence_in_no(self.failures / self.runs, self.repeats)
+
+    def more(self, oracle: Oracle, text: str) -> Steadiness:
+        """Compile the input more often, to know the rate better."""
+        failures = sum(_holds(oracle.judge(text)) for _ in range(_MORE_RUNS))
+        return Steadiness(self.failures + failures, self.runs + _MORE_RUNS)
 
 
 @dataclass(frozen=True)
@@ -38,6 +67,7 @@ class Problem:
         judge: the expensive question: the original flags. Asked of the result.
         opt: the tool that prints the readable form.
         failure: how the input failed, or None for a script oracle.
+        steadiness: how often it did.
         finds: other failures met, filled by the oracles.
     """
 
@@ -46,17 +76,20 @@ class Problem:
     judge: Oracle
     opt: Path
     failure: Examination | None
+    steadiness: Steadiness
     finds: dict[str, str]
 
     @classmethod
     def of_failure(
-        cls, path: Path, commands: Sequence[CompileCommand], *, level: Level, timeout: float
+        cls, path: Path, commands: Sequence[CompileCommand], *, level: Level, timeout: float, runs: int = 1
     ) -> Problem:
         """A problem whose oracle is the input's own failure signature.
 
         Args:
             commands: the original command line or lines (see `bundler.compiler.examine`).
             timeout: seconds for the first compile; candidates get a multiple of what that took.
+            runs: how often to compile the input to see how steady its failure is. One is enough for a steady
+                one: it is asked again, in another print and with other flags, before the search begins.
 
         Raises:
             NpubugError: the input does not fail (NOTHING_FAILED), is not MLIR (INVALID_INPUT), or a tool is
@@ -66,20 +99,28 @@ class Problem:
         opt = find_opt(commands[0].tool).path
         with ThreadPoolExecutor(1) as pool:
             # The first compile can take seconds; parsing runs meanwhile.
-            first = pool.submit(examine, commands, path, timeout=timeout)
+            first = pool.submit(_most_telling, commands, path, timeout, runs)
             try:
                 program = parse(opt, path)
             except NpubugError:
-                _require_failure(first.result(), path)  # a better answer, if it is "this is healthy"
+                _require_failure(first.result()[0], path)  # a better answer, if it is "this is healthy"
                 raise
-            failure = first.result()
+            failure, steadiness = first.result()
         _require_failure(failure, path)
         limit = timeout if failure.run.timed_out else max(10.0, 5 * failure.run.seconds)
         finds: dict[str, str] = {}
         original = SignatureOracle(commands, failure.signature, level, limit, finds=finds)
         cheap = [command.with_flags(*filter(command.supports, _CHEAPER)) for command in commands]
         cheaper = SignatureOracle(cheap, failure.signature, level, limit, finds=finds)
-        return cls(program, _cheaper_of(original, cheaper, program), original, opt, failure, finds)
+        oracle = _cheaper_of(original, cheaper, program) if steadiness.is_steady else None
+        if oracle is None:
+            # It did not come again: either it comes only sometimes, or the new print made it go away.
+            steadiness = steadiness.more(original, path.read_text(errors="replace"))
+            patient = RepeatingOracle(original, steadiness.repeats)
+            if steadiness.is_steady or not _holds(patient.judge(program.text)):
+                raise _lost_by_printing()
+            return cls(program, patient, patient, opt, failure, steadiness, finds)
+        return cls(program, oracle, original, opt, failure, steadiness, finds)
 
     @classmethod
     def of_script(cls, path: Path, oracle: Oracle, opt: Path) -> Problem:
@@ -92,7 +133,7 @@ class Problem:
         program = parse(opt, path)
         for form in (oracle, ReadableOracle(oracle, opt)):
             if _holds(form.judge(program.text)):
-                return cls(program, form, oracle, opt, None, {})
+                return cls(program, form, oracle, opt, None, Steadiness(1, 1), {})
         raise _lost_by_printing()
 
 
@@ -163,21 +204,28 @@ def _require_failure(seen: Examination, path: Path) -> None:
     require_failure(seen.diagnosis, seen.command.tool.name, path.name)
 
 
-def _cheaper_of(original: SignatureOracle, cheaper: SignatureOracle, program: Program) -> Oracle:
-    """The cheaper oracle if it says the same of the input as we print it.
+def _most_telling(
+    commands: Sequence[CompileCommand], path: Path, timeout: float, runs: int
+) -> tuple[Examination, Steadiness]:
+    """Compile the input `runs` times; the failure that came most often, and how often it came."""
+    seen = [examine(commands, path, timeout=timeout) for _ in range(runs)]
+    failing = [each for each in seen if each.diagnosis.outcome.is_bug]
+    if not failing:
+        return seen[0], Steadiness(runs, runs)
+    ids = [each.signature.id for each in failing]
+    chosen = max(failing, key=lambda each: ids.count(each.signature.id))
+    return chosen, Steadiness(ids.count(chosen.signature.id), runs)
 
-    Raises:
-        NpubugError: the input does not fail any more once printed in the generic form.
-    """
+
+def _cheaper_of(original: SignatureOracle, cheaper: SignatureOracle, program: Program) -> Oracle | None:
+    """The cheaper oracle if it says the same of the input as we print it; None if not even the original does."""
     different = list(cheaper.commands) != list(original.commands)
     with ThreadPoolExecutor(2) as pool:
         plain = pool.submit(original.judge, program.text)
         quick = pool.submit(cheaper.judge, program.text) if different else None
-        if quick is not None and _holds(quick.result()) and quick.result().seconds > 0:
+        if quick is not None and _holds(quick.result()):
             return cheaper
-        if not _holds(plain.result()):
-            raise _lost_by_printing()
-    return original
+        return original if _holds(plain.result()) else None
 
 
 def _lost_by_printing() -> NpubugError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from minimizer.ir.convert import to_readable
@@ -17,6 +18,8 @@ from minimizer.problem import Problem
 from minimizer.schedule import TRANSFORMS
 from minimizer.search import Search
 from minimizer.workers import Evaluator, Tally
+
+_TIMES = 3  # a result must fail this often in a row
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Result:
         text: the reduced input, readable where the tools can print it so, as it was confirmed.
         finished: no single edit of any transform gives a smaller interesting program.
         interrupted: Ctrl-C ended the search.
-        confirmed: `text` fails with the original flags in the same way.
+        confirmed: `text` fails with the original flags in the same way, three times out of three (for a
+            failure that comes only sometimes: as surely as its rate allows).
         steps: (transform, operations, bytes) after each accepted step.
     """
 
@@ -116,7 +120,10 @@ def _confirm(problem: Problem, chain: Sequence[Program]) -> tuple[Program, str, 
         probe = (low + high) // 2
     if found is None:
         return chain[0], chain[0].text, False
-    return (*found, True)
+    program, text = found
+    with ThreadPoolExecutor(_TIMES) as pool:
+        again = list(pool.map(lambda _: problem.judge.judge(text).verdict, range(_TIMES - 1)))
+    return program, text, all(verdict is Verdict.INTERESTING for verdict in again)
 
 
 def _holding_text(problem: Problem, program: Program) -> str | None:

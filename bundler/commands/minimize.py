@@ -42,6 +42,7 @@ def run(
     compiler: Path | None,
     flags: str | None,
     timeout: float,
+    runs: int,
     as_json: bool,
 ) -> int:
     """Returns OK, or INTERRUPTED after Ctrl-C; the best result so far is written in both cases."""
@@ -65,11 +66,17 @@ def run(
             check_writable(job.archive)
         if test is not None:
             return _with_script(job, test, text, jobs, seconds, timeout, as_json)
-        return _with_signature(job, Level(match), jobs, seconds, timeout, as_json)
+        return _with_signature(job, Level(match), jobs, seconds, timeout, runs, as_json)
 
 
 def _with_signature(
-    job: _Job, level: Level, jobs: int | None, deadline: float | None, timeout: float, as_json: bool
+    job: _Job,
+    level: Level,
+    jobs: int | None,
+    deadline: float | None,
+    timeout: float,
+    runs: int,
+    as_json: bool,
 ) -> int:
     from bundler.report.progress import ProgressLine
     from minimizer.oracle import default_jobs
@@ -77,10 +84,16 @@ def _with_signature(
     from minimizer.problem import Problem
     from minimizer.reduce import reduce
 
-    problem = Problem.of_failure(job.input, job.commands, level=level, timeout=timeout)
+    problem = Problem.of_failure(job.input, job.commands, level=level, timeout=timeout, runs=runs)
     failure = problem.failure
     assert failure is not None
     _say(f"{job.input.name}: {failure.signature.id}, {problem.program.measure}")
+    steady = problem.steadiness
+    if not steady.is_steady:
+        _say(
+            f"it fails only sometimes ({steady.failures} of {steady.runs}): each candidate is compiled up to "
+            f"{steady.repeats} times, so that a 'no' is {steady.confidence:.0%} sure"
+        )
     with ProgressLine() as line:
         result = reduce(problem, jobs=jobs or default_jobs(), deadline=deadline, on_progress=line.update)
     script_path = _script_path(job.output)
