@@ -11,6 +11,8 @@ from enum import Enum
 from pathlib import Path
 from typing import IO, Protocol
 
+import zstandard
+
 from bundler.archive import tar, zipped, zstd
 from bundler.archive.streams import Damaged, Entry, Readable
 from bundler.errors import ExitCode, NpubugError
@@ -81,9 +83,15 @@ def sink_for(out: IO[bytes], packed_as: Format) -> Iterator[Sink]:
         if packed_as is Format.TAR_GZ
         else zstd.compressor(out)
     )
-    yield _TarSink(stream)
-    stream.write(tar.END)
-    stream.close()
+    try:
+        yield _TarSink(stream)
+        stream.write(tar.END)
+        stream.close()
+    except BaseException:
+        # Closed later, by the garbage collector, gzip would complain on stderr that `out` is gone.
+        with contextlib.suppress(OSError, ValueError, zstandard.ZstdError):
+            stream.close()
+        raise
 
 
 class _Writable(Protocol):
