@@ -118,7 +118,7 @@ def _call(folder: Path) -> CapturedCall:
         environment=tuple(sorted(begin["environment"].items())),
         kernel=_kernel_of(source),
         finished=bool(end),
-        notes=(*begin["drops"], *end.get("drops", ())),
+        notes=tuple(end.get("drops", begin["drops"])),
     )
 
 

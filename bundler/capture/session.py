@@ -234,11 +234,9 @@ class _Signals:
             child.send_signal(self._pending.pop(0))
 
     def _received(self, number: int, frame: FrameType | None) -> None:
-        if number in (signal.SIGINT, signal.SIGQUIT) and _is_foreground():
-            return
         if self._child is None:
             self._pending.append(number)
-        else:
+        elif number not in (signal.SIGINT, signal.SIGQUIT) or not _is_foreground():
             self._child.send_signal(number)
 
 

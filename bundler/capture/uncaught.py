@@ -83,8 +83,8 @@ def _hide_frames(value: Any, own: str) -> None:
 def _text(value: Any) -> str:
     """The traceback as Python prints it; of an interrupt, a shorter one.
 
-    The traceback module evaluates code while it loads and, in 3.13, while it formats. That makes Python forget
-    that it was interrupted, and a program ended by Ctrl-C would exit with 1 in place of the signal.
+    The traceback module evaluates code while it loads and, in 3.13, while it formats. That makes Python
+    forget that it was interrupted, and a program ended by Ctrl-C would exit with 1 in place of the signal.
     """
     if not isinstance(value, KeyboardInterrupt):
         import traceback
