@@ -24,6 +24,7 @@ from bundler.capture.cache import cached_ir
 from bundler.capture.session import Capture, CapturedCall, capture
 from bundler.compiler.diagnose import diagnose
 from bundler.compiler.examine import require_failure
+from bundler.compiler.inputs import check_readable, is_bytecode
 from bundler.compiler.invoke import CompileCommand, command_of, default_command
 from bundler.compiler.outcome import Diagnosis, ToolRun
 from bundler.compiler.signature import Signature, signature_of
@@ -132,8 +133,9 @@ def case_of_file(path: Path, compiler: Path | None, flags: Sequence[str] | None)
     """The case of a bare IR file.
 
     Raises:
-        NpubugError: no compiler was found.
+        NpubugError: no compiler was found, or the file cannot be IR.
     """
+    check_readable(path)
     name = path.name
     for ending in (".mlir", ".ttadapter", ".ttir", ".bcmlir", ".mlirbc"):
         name = name[: -len(ending)] if name.endswith(ending) and name != ending else name
@@ -200,9 +202,7 @@ def _write(
     environment: tuple[Fact, ...],
     workaround: Workaround,
 ) -> Bundle:
-    suffix = (
-        ".ttir" if ".ttir" in case.input.name else ".bcmlir" if _is_bytecode(case.input) else ".ttadapter"
-    )
+    suffix = ".ttir" if ".ttir" in case.input.name else ".bcmlir" if is_bytecode(case.input) else ".ttadapter"
     members = [NewMember(f"input/kernel{suffix}", "input", case.input)]
     members += [NewMember(f"ir/{path.name}", "ir", path) for path in case.cached]
     members += [NewMember(f"logs/{r.entry.name}.log", "log", r.log.encode()) for r in recompiles]
@@ -311,10 +311,11 @@ def _finish(
     """Redact everything and write the archive."""
     manifest = dataclasses.replace(manifest, calls=tuple(calls.records), drops=tuple(calls.drops))
     together = [*members, *calls.members]
-    path = plan.output / file_name if plan.output.is_dir() else plan.output
     if plan.redactor is not None:
         plan.say("redacting")
+        file_name = plan.redactor.text(file_name)
         manifest, together = redact(manifest, together, plan.redactor)
+    path = plan.output / file_name if plan.output.is_dir() else plan.output
     plan.say(f"writing {path.name}")
     return path, write_archive(path, manifest, together)
 
@@ -326,7 +327,8 @@ def redact(
     clean = []
     for member in members:
         content = member.content.read_bytes() if isinstance(member.content, Path) else member.content
-        clean.append(dataclasses.replace(member, content=redactor.data(content)))
+        # Names too: the manifest's references to them go through the same replacement.
+        clean.append(NewMember(redactor.text(member.name), member.role, redactor.data(content)))
     redacted = _redact_value(manifest, redactor)
     assert isinstance(redacted, Manifest)
     return dataclasses.replace(redacted, redactions=redactor.counts), clean
@@ -386,11 +388,6 @@ def _interpreter(command: Sequence[str]) -> Path:
     first = Path(command[0]).name if command else ""
     found = shutil.which(command[0]) if first.startswith("python") else shutil.which("python3")
     return Path(found) if found else Path(sys.executable)
-
-
-def _is_bytecode(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4) == b"ML\xefR"
 
 
 def _now() -> str:

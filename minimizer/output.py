@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import shlex
 import stat
 import tempfile
@@ -14,12 +13,10 @@ from pathlib import Path
 from bundler.archive import NewMember, add_members
 from bundler.compiler.examine import Examination
 from bundler.compiler.invoke import CompileCommand
+from bundler.compiler.signature import stable_parts
 from bundler.errors import NpubugError
 from bundler.manifest import Manifest, Reduction
 from minimizer.reduce import Result
-
-# What `bundler.compiler.signature.normalise` puts in place of what varies.
-_PLACEHOLDER = re.compile(r"loc\(\*\)|<path>|<address>|%v|@f|strided<\*>|\*x|\[N\]|\bN\b")
 
 
 def check_writable(target: Path) -> None:
@@ -126,8 +123,7 @@ def _condition(failure: Examination) -> str:
 def _telling_words(failure: Examination) -> list[str]:
     """The first stretches of the message that hold nothing which varies between equal failures."""
     line = failure.diagnosis.message.partition("\n")[0]
-    stretches = (stretch.strip() for stretch in _PLACEHOLDER.split(failure.signature.message))
-    return [stretch for stretch in stretches if len(stretch) > 7 and stretch in line][:2]
+    return [part for part in stable_parts(failure.signature.message) if len(part) > 7 and part in line][:2]
 
 
 def reduction_record(

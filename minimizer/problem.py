@@ -14,8 +14,9 @@ from pathlib import Path
 from xdsl.utils.exceptions import ParseError
 
 from bundler.compiler.examine import Examination, examine, require_failure
-from bundler.compiler.invoke import CompileCommand
 from bundler.compiler.flakiness import confidence_in_no, repeats_to_believe_no
+from bundler.compiler.inputs import check_readable
+from bundler.compiler.invoke import CompileCommand
 from bundler.compiler.signature import Level
 from bundler.compiler.toolchain import find_opt
 from bundler.errors import ExitCode, NpubugError
@@ -26,7 +27,6 @@ from minimizer.oracle import Judgement, Oracle, ReadableOracle, RepeatingOracle,
 # 1.2.0 retries an overflowing compile with these off, one after the other; given outright, the same failure
 # comes at once. Whether that holds for an input is tried, not assumed.
 _CHEAPER = ("--enable-code-motion=false", "--enable-auto-multi-buffer=false")
-_LARGEST_INPUT = 32 << 20
 _MORE_RUNS = 9  # further compiles of an input whose failure did not come again at once
 
 
@@ -168,36 +168,6 @@ def parse(opt: Path, path: Path) -> Program:
             hint="reduce it with --text, which works on lines and brackets",
             code=ExitCode.INVALID_INPUT,
         ) from error
-
-
-def check_readable(path: Path) -> None:
-    """Refuse what cannot be MLIR before any tool is started.
-
-    Raises:
-        NpubugError: missing, unreadable, empty, too large, or binary other than MLIR bytecode.
-    """
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            head = file.read(1 << 16)
-    except OSError as error:
-        raise NpubugError(
-            f"cannot read {path}", why=error.strerror or str(error), code=ExitCode.INVALID_INPUT
-        ) from error
-    why = ""
-    if size == 0:
-        why = "it is empty"
-    elif size > _LARGEST_INPUT:
-        why = f"it has {size >> 20} MB; one kernel's IR has less than {_LARGEST_INPUT >> 20} MB"
-    elif b"\0" in head and not head.startswith(b"ML\xefR"):
-        why = "it is a binary file, and not MLIR bytecode"
-    if why:
-        raise NpubugError(
-            f"{path.name} is not an IR file",
-            why=why,
-            hint="give the compiler's input: a .ttir, .ttadapter or .bcmlir file",
-            code=ExitCode.INVALID_INPUT,
-        )
 
 
 def _require_failure(seen: Examination, path: Path) -> None:

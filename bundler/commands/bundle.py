@@ -32,8 +32,6 @@ def run(
             hint="npubug bundle -- python my_kernel.py",
             code=ExitCode.USAGE,
         )
-    if ir is not None and not ir.is_file():
-        raise NpubugError(f"no file {ir}", code=ExitCode.INVALID_INPUT)
     redactor = Redactor(words=words) if redact == "full" else None
     plan = pipeline.Plan(output=output, timeout=timeout, say=_say, redactor=redactor)
     if ir is not None:

@@ -31,6 +31,7 @@ _RULES = (
     (re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)"), "<n>"),
     (re.compile(r"\[(?:<n>|\?)(?:, ?(?:<n>|\?))*\]"), "[<n>]"),
 )
+_PLACEHOLDER = re.compile(r"<(?:n|symbol|path|address|value)>|<dims>x|strided<\*>|loc\(\*\)")
 
 
 class Level(str, Enum):
@@ -59,6 +60,11 @@ def normalise(text: str) -> str:
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     return text.strip()
+
+
+def stable_parts(message: str) -> list[str]:
+    """The stretches of a normalised message that stand in every print of the same failure, in order."""
+    return [part for part in (piece.strip() for piece in _PLACEHOLDER.split(message)) if part]
 
 
 def signature_of(diagnosis: Diagnosis) -> Signature:
