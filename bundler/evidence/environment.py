@@ -7,7 +7,8 @@ is left behind and its facts get that as their reason. These facts are always th
 | --- | --- |
 | python.version, python.implementation | 3.11.9, CPython |
 | python.executable, python.environment | /opt/venv/bin/python, virtualenv at /opt/venv |
-| package.triton-ascend, .triton, .torch, .torch_npu, .flagtree, ... | 3.2.0 |
+| package.triton-ascend, package.triton, package.torch, package.torch_npu, package.flagtree | 3.2.0 |
+| package.ascendnpu-ir, package.vllm-ascend, package.vllm, package.sglang, package.numpy, package.pybind11 | |
 | triton.backend, triton.stages | folder of the Ascend backend; ttadapter, npubin |
 | triton.checkout, triton.commit | branch and commit of an editable install |
 | triton.branch | release/3.2.2, master, or another; `source` is the evidence that decided |

@@ -17,10 +17,11 @@ _LABELS = (
     (b"die_id", rb"(?:vdie|ndie|die)_id"),
     (b"asset tag", rb"asset tag"),
 )
-# VDie IDs are five groups of hexadecimal digits with blanks between them.
+# A serial has digits in it (`serial: unknown` has none); VDie IDs are five groups of hexadecimal digits.
 _VALUE = (
     rb"(?:\\?[\"'])?[ \t]{0,60}[:=][ \t]{0,8}(?:\\?[\"'])?"
-    rb"(?P<value>[0-9a-f]{8}(?: [0-9a-f]{8}){1,7}|[a-z0-9][a-z0-9._-]{4,63})"
+    rb"(?P<value>[0-9a-f]{8}(?: [0-9a-f]{8}){1,7}"
+    rb"|(?=[a-z._-]{0,63}[0-9])[a-z0-9][a-z0-9._-]{4,63})"
 )
 _PATTERNS = tuple((needle, re.compile(rb"(?<![a-z])" + label + _VALUE)) for needle, label in _LABELS)
 
@@ -38,8 +39,7 @@ def redact_serials(data: bytes, table: Pseudonyms) -> bytes:
     last = 0
     for start, end in spans:
         value = data[start:end]
-        # A serial has digits in it; `serial: unknown` has none.
-        if start >= last and not is_pseudonym(value) and any(48 <= byte <= 57 for byte in value):
+        if start >= last and not is_pseudonym(value):
             pieces += (data[last:start], table.of("serial", value))
             last = end
     return b"".join((*pieces, data[last:])) if pieces else data

@@ -140,7 +140,8 @@ def redact_emails(data: bytes, table: Pseudonyms) -> bytes:
     for match in _AT.finditer(data):
         final = match["last"].lower()
         local = _LOCAL_PART.search(data, max(last, match.start() - 64), match.start())
-        if local is None or (len(final) > 2 and final not in _DOMAINS):
+        # `secret-1@host` is what an earlier detector left.
+        if local is None or is_pseudonym(local[0]) or (len(final) > 2 and final not in _DOMAINS):
             continue
         if local[0] == b"git" and is_public(match["domain"]):
             continue
@@ -202,6 +203,8 @@ def _redact_runs(data: bytes, anchor: re.Pattern[bytes], table: Pseudonyms) -> b
             continue
         back = _RUN_BACK.search(data, max(last, match.start() - 48), match.start())
         start = back.start() if back else match.start()
+        if data[start - 1 : start] in (b"-", b".") and start:
+            continue
         whole = _RUN.match(data, start)
         run = whole[0].rstrip(b".:") if whole else b""
         kind = _kind_of_run(run)

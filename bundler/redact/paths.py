@@ -40,7 +40,7 @@ def names(data: bytes) -> Iterator[bytes]:
     if _may_be_escaped(data):
         for _, pattern in _ESCAPED:
             found.update(match["name"] for match in pattern.finditer(data) if _is_home(match))
-    for name in found:
+    for name in sorted(found):  # sorted: what is learned first must not hang on hash seeds
         trimmed = name.rstrip(b".")
         if _is_name(trimmed) and not is_pseudonym(trimmed):
             yield trimmed

@@ -16,7 +16,7 @@ KINDS = ("user", "host", "path", "ip", "mac", "email", "secret", "serial", "url"
 # Trailing underscores: the same-length form that binary members get.
 PSEUDONYM = rb"(?:" + "|".join(KINDS).encode() + rb")-[0-9]{1,6}_*"
 _MARKS = tuple((kind, kind.encode() + b"-") for kind in KINDS)
-_WHOLE = re.compile(PSEUDONYM + rb"\Z")
+_BEGINS = re.compile(PSEUDONYM + rb"(?![A-Za-z0-9])")
 
 
 class Pseudonyms:
@@ -96,5 +96,5 @@ def added(before: bytes, after: bytes) -> tuple[tuple[str, int], ...]:
 
 
 def is_pseudonym(value: bytes) -> bool:
-    """Whether this is one of our replacements."""
-    return _WHOLE.match(value) is not None
+    """Whether this is one of our replacements, or begins with one: a detector may see `secret-1:` as one value."""
+    return _BEGINS.match(value) is not None

@@ -10,31 +10,30 @@ from __future__ import annotations
 
 import re
 
-from bundler.redact.pseudonyms import Pseudonyms, is_pseudonym
+from bundler.redact.pseudonyms import PSEUDONYM, Pseudonyms
 
-_END = rb"(?![A-Za-z0-9_])"
 # (bytes that must occur, pattern); few and rare bytes, as each is looked for in everything; each pattern
 # begins with a literal, so that `re` skips fast.
 _SHAPES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
     (needle, re.compile(pattern))
     for needle, pattern in (
-        (b"gh", rb"gh[pousr]_[A-Za-z0-9]{20,255}" + _END),
+        (b"gh", rb"gh[pousr]_[A-Za-z0-9]{20,255}"),
         (b"_pat_", rb"github_pat_[A-Za-z0-9_]{20,255}"),
         (b"_pat_", rb"dckr_pat_[A-Za-z0-9_-]{20,255}"),
         (b"glpat-", rb"glpat-[A-Za-z0-9_.-]{16,255}"),
         (b"gldt-", rb"gldt-[A-Za-z0-9_-]{16,255}"),
         (b"glsa_", rb"glsa_[A-Za-z0-9_]{30,255}"),
-        (b"hf_", rb"hf_(?<![\w]hf_)[A-Za-z0-9]{30,255}" + _END),
-        (b"A", rb"A(?:KIA|SIA)[A-Z0-9]{16}" + _END),
+        (b"hf_", rb"hf_(?<![\w]hf_)[A-Za-z0-9]{30,255}"),
+        (b"A", rb"A(?:KIA|SIA)[A-Z0-9]{16}"),
         (b"A", rb"AIza[A-Za-z0-9_-]{35}"),
-        (b"LTAI", rb"LTAI[A-Za-z0-9]{12,30}" + _END),
+        (b"LTAI", rb"LTAI[A-Za-z0-9]{12,30}"),
         (b"ya29.", rb"ya29\.[A-Za-z0-9_-]{20,2048}"),
         (b"xox", rb"xox[abeoprs]-[A-Za-z0-9-]{10,255}"),
         (b"sk-", rb"sk-(?<![\w-]sk-)[A-Za-z0-9_-]{20,255}"),
-        (b"npm_", rb"npm_[A-Za-z0-9]{36}" + _END),
+        (b"npm_", rb"npm_[A-Za-z0-9]{36}"),
         (b"pypi-", rb"pypi-[A-Za-z0-9_-]{50,1024}"),
         (b"SG.", rb"SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}"),
-        (b"eyJ", rb"eyJ[A-Za-z0-9_-]{8,8192}\.eyJ[A-Za-z0-9_-]{4,8192}\.[A-Za-z0-9_-]{4,8192}"),
+        (b"eyJ", rb"eyJ[A-Za-z0-9_-]{8,1024}\.eyJ[A-Za-z0-9_-]{4,8192}\.[A-Za-z0-9_-]{4,8192}"),
         (b" AAAA", rb"ssh-(?:rsa|dss|ed25519) AAAA[A-Za-z0-9+/]{40,8192}={0,2}"),
         (b" AAAA", rb"ecdsa-sha2-nistp\d{3} AAAA[A-Za-z0-9+/]{40,8192}={0,2}"),
     )
@@ -79,6 +78,7 @@ _HEADER = re.compile(
     rb"(?:(?:bearer|basic|token|digest|negotiate)[ \t]{1,4})?(?P<bare>[^\s\"'\\,;]{4,8192})"
 )
 _BEARER = re.compile(rb"bearer[ \t]{1,4}(?P<bare>[a-z0-9._~+/=-]{12,8192})")
+_HOLDS_PSEUDONYM = re.compile(PSEUDONYM)
 _CODE = re.compile(
     rb"^(?:[A-Za-z_][\w.]*[(\[]|\$|[%<{*]|(?:none|null|true|false|self|args|os|env)\b)", re.IGNORECASE
 )
@@ -110,22 +110,32 @@ def redact_assignments(data: bytes, table: Pseudonyms) -> bytes:
     stems = frozenset(stem for stem in _STEMS if stem in lower)
     for name, strong, pattern in _ASSIGNED if stems else ():
         if any(stem in name for stem in stems):
-            for match in pattern.finditer(lower):
+            at = 0
+            while match := pattern.search(lower, at):
                 group = match.lastgroup or "bare"
-                value = data[match.start(group) : match.end(group)]
-                if _is_secret(value, strong or _in_query(lower, match.start()), quoted=group != "bare"):
-                    spans.append(match.span(group))
+                start, end = match.span(group)
+                is_strong = strong or _in_query(lower, match.start())
+                if _is_secret(data[start:end], is_strong, quoted=group != "bare"):
+                    spans.append((start, end))
+                    at = end
+                else:
+                    at = start  # in `token: token: x7...` the second one counts
     return _replace_spans(data, spans, table)
 
 
 def _is_secret(value: bytes, strong: bool, quoted: bool) -> bool:
-    if is_pseudonym(value) or value.strip(b"*x.X") == b"" or (not quoted and _CODE.match(value)):
+    # Cheap questions first: a hostile text asks them of long values at every word.
+    if not quoted and _CODE.match(value):
         return False
+    head = value[:64]
+    digits = sum(48 <= byte <= 57 for byte in head)
     if strong:
-        return len(value) >= 4 and not value.isdigit()
-    digits = sum(48 <= byte <= 57 for byte in value[:64])
-    letters = sum(value[:64].count(byte) for byte in set(value[:64]) if chr(byte).isalpha())
-    return len(value) >= 12 and digits > 0 and letters > 0 and b" " not in value
+        if len(value) < 4 or value.isdigit() or head.strip(b"*x.X") == b"":
+            return False
+    elif len(value) < 12 or digits == 0 or digits == len(head) or b" " in head:
+        return False
+    # What holds a pseudonym was judged before its private part was replaced.
+    return _HOLDS_PSEUDONYM.search(value) is None
 
 
 def _in_query(lower: bytes, start: int) -> bool:
@@ -138,7 +148,7 @@ def _replace_spans(data: bytes, spans: list[tuple[int, int]], table: Pseudonyms)
     pieces: list[bytes] = []
     last = 0
     for start, end in sorted(spans):
-        if start >= last and not is_pseudonym(data[start:end]):
+        if start >= last and not _HOLDS_PSEUDONYM.search(data, start, end):
             pieces += (data[last:start], table.of("secret", data[start:end]))
             last = end
     return b"".join((*pieces, data[last:]))
