@@ -13,6 +13,7 @@ import datetime
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from bundler.compiler.diagnose import diagnose
 from bundler.compiler.examine import require_failure
 from bundler.compiler.inputs import check_readable, is_bytecode
 from bundler.compiler.invoke import CompileCommand, command_of, default_command
-from bundler.compiler.outcome import Diagnosis, ToolRun
+from bundler.compiler.outcome import Diagnosis, Outcome, ToolRun
 from bundler.compiler.signature import Signature, signature_of
 from bundler.evidence.environment import Context, collect
 from bundler.evidence.recompile import AFTER_ALL, AFTER_FAILURE, Recompile, recompile, try_barrier
@@ -34,6 +35,8 @@ from bundler.manifest import CallRecord, Drop, Fact, Manifest, SignatureRecord, 
 from bundler.redact import Redactor
 
 SUFFIX = ".npubug.tar.zst"
+STEADY_RUNS = 3  # a failure that came this often in a row counts as reproducible
+FLAKY_RUNS = 10  # compiles to tell the rate of one that did not
 _COMPILERS = ("bishengir-compile", "bishengir-compile-a5", "npuc", "triton-adapter-opt")
 _QUESTIONS = frozenset({"--version", "--help", "-h", "--help-hidden", "--help-list"})
 
@@ -173,9 +176,37 @@ def bundle(case: Case, plan: Plan) -> Bundle:
         workaround, barrier = try_barrier(
             case.command, case.input, signature, runs_default=1 if same else 0, timeout=plan.timeout
         )
-        recompiles = [first, everything.result(), *([barrier] if barrier is not None else [])]
+        plain = [first, everything.result()]
         environment = facts.result()
+    plain += _reruns(case, plan, signature, plain)
+    recompiles = [*plain, *([barrier] if barrier is not None else [])]
     return _write(case, plan, diagnosis, signature, recompiles, environment, workaround)
+
+
+def _reruns(case: Case, plan: Plan, signature: Signature, seen: Sequence[Recompile]) -> list[Recompile]:
+    """Compile again until the failure has come three times of three, or often enough to know its rate."""
+    made: list[Recompile] = []
+    if signature.outcome is Outcome.TIMED_OUT:
+        return made  # each would take the whole time limit
+    while len(seen) + len(made) < (STEADY_RUNS if _steady([*seen, *made]) else FLAKY_RUNS):
+        name = f"rerun-{len(made) + 1}"
+        made.append(recompile(case.command, case.input, name, (), expected=signature, timeout=plan.timeout))
+    if not _steady([*seen, *made]):
+        plan.say("it fails only sometimes: " + steadiness_note([*seen, *made]))
+    # Their logs say what the first one says; the ending and the signature are what counts.
+    return [dataclasses.replace(r, entry=dataclasses.replace(r.entry, log=None)) for r in made]
+
+
+def _steady(runs: Sequence[Recompile]) -> bool:
+    return all(run.entry.reproduced for run in runs)
+
+
+def steadiness_note(runs: Sequence[Recompile]) -> str:
+    """`3 of 10 compiles failed in this way; the others: 7 x healthy`."""
+    others = Counter(run.signature.id for run in runs if not run.entry.reproduced)
+    came = sum(run.entry.reproduced for run in runs)
+    rest = ", ".join(f"{count} x {id}" for id, count in sorted(others.items()))
+    return f"{came} of {len(runs)} compiles failed in this way" + (f"; the others: {rest}" if rest else "")
 
 
 def bundle_healthy(name: str, seen: Capture, plan: Plan) -> Path:
@@ -205,7 +236,7 @@ def _write(
     suffix = ".ttir" if ".ttir" in case.input.name else ".bcmlir" if is_bytecode(case.input) else ".ttadapter"
     members = [NewMember(f"input/kernel{suffix}", "input", case.input)]
     members += [NewMember(f"ir/{path.name}", "ir", path) for path in case.cached]
-    members += [NewMember(f"logs/{r.entry.name}.log", "log", r.log.encode()) for r in recompiles]
+    members += [NewMember(r.entry.log, "log", r.log.encode()) for r in recompiles if r.entry.log]
     calls = _CallMembers(case.capture, case.failing)
     notes = []
     if case.capture is None:
@@ -230,8 +261,9 @@ def _write(
         script = _script(case.capture.command)
         if script is not None:
             members.append(NewMember(f"source/{script.name}", "source", script))
-    if not recompiles[0].entry.reproduced:
-        notes.append("the recorded failure did not come back when its input was compiled again")
+    plain = [run for run in recompiles if run.entry.name != "barrier"]
+    if not _steady(plain):
+        notes.append(f"fails only sometimes when compiled again: {steadiness_note(plain)}")
     manifest = Manifest(
         name=case.name,
         created=_now(),

@@ -100,9 +100,7 @@ def show(**options: Any) -> None:
 @click.option(
     "--runs",
     type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="First compiles, for a failure that comes only sometimes.",
+    help="First compiles, for a failure that comes only sometimes.  [default: 1, or what the archive says]",
 )
 @_compiler
 @_flags

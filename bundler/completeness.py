@@ -162,7 +162,7 @@ def _reproducer(manifest: Manifest, again: str, minimize: str) -> Item:
         found.append(f"command line of {call.tool}")
     else:
         wanted.append("the command line that fails")
-    runs = [run.reproduced for run in manifest.evidence if run.name.startswith("after-")]
+    runs = [run.reproduced for run in manifest.evidence if run.name != "barrier"]
     if runs:
         found.append(f"compiled again {len(runs)} times: the same failure came back {sum(runs)} times")
     reduction = manifest.reduction

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bundler.bundle import FLAKY_RUNS
 from bundler.compiler.invoke import CompileCommand, command_of, default_command
 from bundler.compiler.signature import Level
 from bundler.compiler.toolchain import ADAPTER, COMPILE, find_opt, find_tool
@@ -29,6 +30,7 @@ class _Job:
     archive: Path | None
     output: Path
     suffix: str
+    runs: int = 1  # first compiles, to see how steady the failure is
 
 
 def run(
@@ -42,7 +44,7 @@ def run(
     compiler: Path | None,
     flags: str | None,
     timeout: float,
-    runs: int,
+    runs: int | None,
     as_json: bool,
 ) -> int:
     """Returns OK, or INTERRUPTED after Ctrl-C; the best result so far is written in both cases."""
@@ -66,7 +68,7 @@ def run(
             check_writable(job.archive)
         if test is not None:
             return _with_script(job, test, text, jobs, seconds, timeout, as_json)
-        return _with_signature(job, Level(match), jobs, seconds, timeout, runs, as_json)
+        return _with_signature(job, Level(match), jobs, seconds, timeout, runs or job.runs, as_json)
 
 
 def _with_signature(
@@ -159,7 +161,9 @@ def _job(file: Path, output: Path | None, scratch: Path, compiler: Path | None, 
     if chosen is not None:
         command = CompileCommand(tool, tuple(chosen))
     stem = ARCHIVE_NAME.sub("", file.name)
-    return _Job(input, [command], file, output or file.with_name(f"{stem}.reduced{suffix}"), suffix)
+    target = output or file.with_name(f"{stem}.reduced{suffix}")
+    steady = all(run.reproduced for run in archive.manifest.evidence if run.name != "barrier")
+    return _Job(input, [command], file, target, suffix, runs=1 if steady else FLAKY_RUNS)
 
 
 def _second_stage() -> list[CompileCommand]:
