@@ -15,6 +15,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from bundler.redact.pseudonyms import Pseudonyms, is_pseudonym
 from bundler.redact.vocabulary import GENERIC, words
@@ -87,6 +88,7 @@ _MAC_DASHES = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def is_public(host: bytes) -> bool:
     """Whether a host belongs to a site that says nothing about who uses it."""
     name = host.decode("ascii", "replace").lower().rstrip(".")
@@ -124,7 +126,7 @@ def redact_urls(data: bytes, table: Pseudonyms) -> bytes:
 
 def shell_hosts(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Pairs of user and host in prompts and remote paths: `name@host:~$`, `name@host:/path`."""
-    if b":~" in data or b":/" in data:
+    if b"@" in data and (b":~" in data or b":/" in data):
         for match in _SHELL.finditer(data):
             local = _LOCAL_PART.search(data, max(0, match.start() - 64), match.start())
             if local and not is_public(match["host"]) and not is_pseudonym(match["host"]):
@@ -237,6 +239,7 @@ def _redact_dashed(data: bytes, table: Pseudonyms) -> bytes:
     return b"".join((*pieces, data[last:])) if pieces else data
 
 
+@lru_cache(maxsize=4096)
 def _stays(host: bytes) -> bool:
     if is_pseudonym(host.rstrip(b".-_")) or is_public(host):
         return True

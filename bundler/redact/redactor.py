@@ -1,9 +1,9 @@
 """The redactor: every detector in its order, over text or bytes.
 
-All work is on bytes, so that a log in any encoding passes through with only the found parts changed. Two
-things make it fast: every distinct line is looked at once (a log of 700 passes repeats itself), and a
-detector first asks whether its anchor occurs at all in a block of lines (`in`, at memory speed, the block
-being in the processor's cache).
+All work is on bytes, so that a log in any encoding passes through with only the found parts changed. Three
+things make it fast: every distinct line is looked at once (a log of 700 passes repeats itself); so are lines
+that differ only in their digits, where digits cannot matter; and a detector first asks whether its anchor
+occurs at all in a block of lines (`in`, at memory speed, the block being in the processor's cache).
 
 What is never changed: SSA names, symbols, hexadecimal constants, shapes, versions, locations' line numbers.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,6 +27,9 @@ LEVELS = ("off", "paths", "full")
 _BLOCK = 1 << 18
 _SLICE = 8 << 20
 _MEMORY = 64 << 20  # bytes of distinct lines to remember
+_DIGITS = bytes.maketrans(b"123456789", b"000000000")
+# Where another digit can make another verdict: addresses, hosts, URL escapes, tokens with digits in their prefix.
+_DIGITS_MATTER = re.compile(rb"\.0{1,3}\.0{1,3}\.0|://|::|(?::[0-9a-fA-F]{1,4}){3}|ya00|%(?:00)?0|AAAA")
 _Detector = Callable[[bytes, Pseudonyms], bytes]
 _BY_SHAPE: tuple[_Detector, ...] = (
     secrets.redact_tokens,
@@ -70,6 +74,7 @@ class Redactor:
         self._values: list[Literal] = list(literals.word_literals(tuple(words)))
         self._names: list[Literal] = []
         self._clean: set[bytes] = set()
+        self._clean_shapes: set[bytes] = set()
         self._changed: dict[bytes, tuple[bytes, tuple[tuple[str, int], ...]]] = {}
         self._remembered = 0
         if level == "full":
@@ -161,14 +166,12 @@ class Redactor:
         lines = data.split(b"\n")
         times = Counter(lines)
         new = [line for line in times if line not in self._clean and line not in self._changed]
-        if new and self.learn(b"\n".join(new)):
-            self._forget()
-            new = list(times)
-        if self._remembered > _MEMORY:
+        learned = self.learn(b"\n".join(new))
+        if learned or self._remembered > _MEMORY:
             self._forget()
             new = list(times)
         if new:
-            self._redact_new(b"\n".join(new))
+            self._redact_new(self._of_new_shape(b"\n".join(new)))
         changed = self._changed
         hits = [line for line in times if line in changed]
         if not hits:
@@ -178,7 +181,36 @@ class Redactor:
                 self._table.count(kind, number * times[line])
         return b"\n".join([changed[line][0] if line in changed else line for line in lines])
 
-    def _redact_new(self, joined: bytes) -> None:
+    def _of_new_shape(self, joined: bytes) -> list[bytes]:
+        """The lines that must be looked at: not those that differ only in digits from a line without a hit."""
+        lines = joined.split(b"\n")
+        if any(needle in joined for needle in self._needles_with_digits()):
+            return lines
+        shapes = joined.translate(_DIGITS).split(b"\n")
+        first: dict[bytes, bytes] = {}
+        for shape, line in zip(shapes, lines):
+            if shape not in self._clean_shapes:
+                first.setdefault(shape, line)
+        self._redact_new(list(first.values()))
+        self._clean_shapes.update(
+            shape for shape, line in first.items() if line in self._clean and not _DIGITS_MATTER.search(shape)
+        )
+        self._remembered += sum(map(len, first))
+        return [
+            line
+            for shape, line in zip(shapes, lines)
+            if shape not in self._clean_shapes and line not in self._clean and line not in self._changed
+        ]
+
+    def _needles_with_digits(self) -> Iterator[bytes]:
+        for literal in (*self._values, *self._names):
+            if literal.needle.translate(_DIGITS) != literal.needle:
+                yield literal.needle
+
+    def _redact_new(self, lines: list[bytes]) -> None:
+        if not lines:
+            return
+        joined = b"\n".join(lines)
         self._remembered += len(joined)
         for block in _parts(joined, _BLOCK):
             after = self._block(block)
@@ -194,6 +226,7 @@ class Redactor:
     def _forget(self) -> None:
         """Drop what is known of lines: a new name makes it wrong, and there must be an end to its size."""
         self._clean.clear()
+        self._clean_shapes.clear()
         self._changed.clear()
         self._remembered = 0
 

@@ -6,7 +6,6 @@ import json
 import stat
 import subprocess
 import time
-from importlib import util
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundler.redact import Redactor
+from tests.places import CASES, case, compiler_folder
 
-CASES = Path(__file__).parents[2].parent / "shared" / "cases"
 ENVIRON = {
     "HOME": "/home/carol",
     "USER": "carol",
@@ -42,22 +41,19 @@ def test_cases_change_only_in_the_account_of_their_paths() -> None:
         assert b"devuser" not in redacted, path
 
 
-def opt_tool(name: str) -> str:
-    spec = util.find_spec("ascendnpuir")
-    assert spec is not None and spec.submodule_search_locations, "the package ascendnpu-ir is not installed"
-    tool = Path(spec.submodule_search_locations[0]) / "bin" / name
-    assert tool.is_file(), f"{tool} is missing"
-    return str(tool)
-
-
 def printed_generically(data: bytes) -> subprocess.CompletedProcess[bytes]:
-    argv = [opt_tool("bishengir-opt"), "-", "--mlir-print-op-generic", "--allow-unregistered-dialect"]
+    argv = [
+        str(compiler_folder() / "bishengir-opt"),
+        "-",
+        "--mlir-print-op-generic",
+        "--allow-unregistered-dialect",
+    ]
     return subprocess.run([*argv, "--mlir-print-debuginfo"], input=data, capture_output=True, timeout=60)
 
 
 @pytest.mark.parametrize("name", ["reshape_128", "attn_64_256_128", "mlp_256_256_128_4"])
 def test_redacted_ir_still_parses_and_is_the_same_but_for_locations(name: str) -> None:
-    data = (CASES / "failing" / f"{name}.ttadapter").read_bytes()
+    data = case(f"failing/{name}.ttadapter").read_bytes()
     located = printed_generically(data).stdout.replace(b"loc(unknown)", b'loc("/home/devuser/k\\E5.py":1:2)')
     assert b"/home/devuser/" in located
     redacted = Redactor().data(located)
@@ -69,7 +65,7 @@ def test_redacted_ir_still_parses_and_is_the_same_but_for_locations(name: str) -
 
 def test_redacted_ttir_has_the_same_structure() -> None:
     """No opt tool of the compiler registers `tt`: only what stands in strings may differ."""
-    data = (CASES / "failing" / "early_64.ttir").read_bytes()
+    data = case("failing/early_64.ttir").read_bytes()
     redacted = Redactor().data(data)
     strip = lambda text: [part for index, part in enumerate(text.split(b'"')) if index % 2 == 0]  # noqa: E731
     assert strip(redacted) == strip(data)
@@ -192,8 +188,39 @@ def test_hostile_text_takes_linear_time(text: str) -> None:
 
 def test_a_log_of_passes_is_redacted_at_speed() -> None:
     """Dumps after each pass repeat the module; the bound is a third of what was measured, for slow machines."""
-    module = (CASES / "healthy" / "onsm_151936_8192.ttadapter").read_bytes()
+    module = case("healthy/onsm_151936_8192.ttadapter").read_bytes()
     log = b"".join(b"// -----// IR Dump After Pass%d //----- //\n" % n + module for n in range(120))
     start = time.process_time()
     assert Redactor(**NEW).data(log) == log  # type: ignore[arg-type]
     assert len(log) / 1e6 / (time.process_time() - start) > 50
+
+
+def test_a_log_whose_numbers_differ_in_every_line_is_redacted_at_speed() -> None:
+    lines = (
+        b"2025-12-01 10:%02d:%02d,%03d [INFO] step %d loss 0.%d tokens/s %d"
+        % (n % 60, n // 60 % 60, n % 1000, n, n * 7919, n * 31)
+        for n in range(100000, 200000)
+    )
+    log = b"\n".join(lines)
+    start = time.process_time()
+    assert Redactor(**NEW).data(log) == log  # type: ignore[arg-type]
+    assert len(log) / 1e6 / (time.process_time() - start) > 10
+
+
+@pytest.mark.parametrize(
+    ("like", "private"),
+    [
+        ("peer 8.2.0.1", "peer 10.2.0.1"),
+        ("at 0::1 now", "at 0::2 now"),
+        ("on npu-node6 now", "on npu-node7 now"),
+        ("x k4y-abcdef", "x k3y-abcdef"),
+        ("%5Fhome%2Fbob", "%2Fhome%2Fbob"),
+        ("ya28.abcdefghijklmnopqrstuvwxyz", "ya29.abcdefghijklmnopqrstuvwxyz"),
+        ("https://w3.org", "https://w4.org"),
+    ],
+)
+def test_lines_that_differ_only_in_digits_are_judged_each(like: str, private: str) -> None:
+    redactor = Redactor(**NEW)  # type: ignore[arg-type]
+    assert redactor.text(like) == like or like.startswith("peer")
+    assert private not in redactor.text(f"{like}\n{private}\n")
+    assert private not in redactor.text(private)
