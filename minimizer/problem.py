@@ -6,6 +6,7 @@ the original command line, and finds the cheapest equivalent flags.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from bundler.compiler.examine import Examination, examine, require_failure
 from bundler.compiler.flakiness import confidence_in_no, repeats_to_believe_no
 from bundler.compiler.inputs import check_readable
 from bundler.compiler.invoke import CompileCommand
-from bundler.compiler.signature import Level
+from bundler.compiler.signature import Level, matches
 from bundler.compiler.toolchain import find_opt
 from bundler.errors import ExitCode, NpubugError
 from minimizer.ir.convert import to_generic
@@ -97,30 +98,33 @@ class Problem:
         """
         check_readable(path)
         opt = find_opt(commands[0].tool).path
-        with ThreadPoolExecutor(1) as pool:
-            # The first compile can take seconds; parsing runs meanwhile.
+        cheap = [command.with_flags(*filter(command.supports, _CHEAPER)) for command in commands]
+        with ThreadPoolExecutor(2) as pool:
+            # The first compile can take seconds; parsing, and asking the cheaper question, run meanwhile.
             first = pool.submit(_most_telling, commands, path, timeout, runs)
             try:
                 program = parse(opt, path)
             except NpubugError:
                 _require_failure(first.result()[0], path)  # a better answer, if it is "this is healthy"
                 raise
+            quick = pool.submit(_examine_text, cheap, program.text, timeout)
             failure, steadiness = first.result()
-        _require_failure(failure, path)
+            _require_failure(failure, path)
+            same = matches(quick.result().signature, failure.signature, level)
         limit = timeout if failure.run.timed_out else max(10.0, 5 * failure.run.seconds)
         finds: dict[str, str] = {}
         original = SignatureOracle(commands, failure.signature, level, limit, finds=finds)
-        cheap = [command.with_flags(*filter(command.supports, _CHEAPER)) for command in commands]
-        cheaper = SignatureOracle(cheap, failure.signature, level, limit, finds=finds)
-        oracle = _cheaper_of(original, cheaper, program) if steadiness.is_steady else None
-        if oracle is None:
-            # It did not come again: either it comes only sometimes, or the new print made it go away.
-            steadiness = steadiness.more(original, path.read_text(errors="replace"))
-            patient = RepeatingOracle(original, steadiness.repeats)
-            if steadiness.is_steady or not _holds(patient.judge(program.text)):
-                raise _lost_by_printing()
-            return cls(program, patient, patient, opt, failure, steadiness, finds)
-        return cls(program, oracle, original, opt, failure, steadiness, finds)
+        if steadiness.is_steady and same:
+            quickly = SignatureOracle(cheap, failure.signature, level, limit, finds=finds)
+            return cls(program, quickly, original, opt, failure, steadiness, finds)
+        if steadiness.is_steady and _holds(original.judge(program.text)):
+            return cls(program, original, original, opt, failure, steadiness, finds)
+        # It did not come again: either it comes only sometimes, or the new print made it go away.
+        steadiness = steadiness.more(original, path.read_text(errors="replace"))
+        patient = RepeatingOracle(original, steadiness.repeats)
+        if steadiness.is_steady or not _holds(patient.judge(program.text)):
+            raise _lost_by_printing()
+        return cls(program, patient, patient, opt, failure, steadiness, finds)
 
     @classmethod
     def of_script(cls, path: Path, oracle: Oracle, opt: Path) -> Problem:
@@ -187,15 +191,11 @@ def _most_telling(
     return chosen, Steadiness(ids.count(chosen.signature.id), runs)
 
 
-def _cheaper_of(original: SignatureOracle, cheaper: SignatureOracle, program: Program) -> Oracle | None:
-    """The cheaper oracle if it says the same of the input as we print it; None if not even the original does."""
-    different = list(cheaper.commands) != list(original.commands)
-    with ThreadPoolExecutor(2) as pool:
-        plain = pool.submit(original.judge, program.text)
-        quick = pool.submit(cheaper.judge, program.text) if different else None
-        if quick is not None and _holds(quick.result()):
-            return cheaper
-        return original if _holds(plain.result()) else None
+def _examine_text(commands: Sequence[CompileCommand], text: str, timeout: float) -> Examination:
+    with tempfile.TemporaryDirectory(prefix="npubug-") as scratch:
+        path = Path(scratch) / "kernel.mlir"
+        path.write_text(text)
+        return examine(commands, path, timeout=timeout)
 
 
 def _lost_by_printing() -> NpubugError:

@@ -1,0 +1,1 @@
+"""Commands that measure; none of them is a test. See docs/benchmark.md."""
