@@ -34,6 +34,7 @@ _MEDIA_TYPES = {
     ".log": "text/plain",
     ".md": "text/markdown",
     ".mlir": "text/x-mlir",
+    ".mlirbc": "application/x-mlir-bytecode",
     ".py": "text/x-python",
     ".sh": "text/x-shellscript",
     ".ttadapter": "text/x-mlir",

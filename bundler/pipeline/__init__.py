@@ -1,0 +1,1 @@
+"""The steps of a bundling, one file each; `bundler.bundle` puts them in a row."""

@@ -1,0 +1,109 @@
+"""From a recorded run to its case: every compile call judged, and the one that failed chosen."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bundler.capture.cache import cached_ir
+from bundler.capture.session import Capture, CapturedCall, capture
+from bundler.compiler.diagnose import diagnose
+from bundler.compiler.invoke import command_of
+from bundler.compiler.outcome import Diagnosis, ToolRun
+from bundler.pipeline.case import Case
+
+COMPILERS = ("bishengir-compile", "bishengir-compile-a5", "npuc", "triton-adapter-opt")
+_QUESTIONS = frozenset({"--version", "--help", "-h", "--help-hidden", "--help-list"})
+
+
+def run_recorded(command: Sequence[str], work: Path, *, timeout: float | None) -> Capture:
+    """Run the user's command under the recorder; see `bundler.capture.session.capture`."""
+    return capture(command, work, timeout=timeout)
+
+
+def judge_capture(seen: Capture) -> list[tuple[CapturedCall, Diagnosis]]:
+    """Diagnose every compile call of a run, in order; questions such as `--version` are left out."""
+    judged = []
+    for call in seen.calls:
+        if call.tool in COMPILERS and not _QUESTIONS.intersection(call.argv):
+            judged.append((call, diagnose(recorded_run(call))))
+    return judged
+
+
+def choose_failing(
+    judged: Sequence[tuple[CapturedCall, Diagnosis]], seen: Capture
+) -> tuple[CapturedCall, Diagnosis] | None:
+    """The call to report: the one the program's last exception names, else the last that failed.
+
+    An autotuner tries configurations that fail and catches that; what ended the program is what its author sees.
+    """
+    failing = [pair for pair in judged if pair[1].outcome.is_bug and pair[0].input is not None]
+    for exception in reversed(seen.exceptions):
+        for call, diagnosis in reversed(failing):
+            paths = [word for word in call.argv[1:] if "/" in word and not word.startswith("-")]
+            if any(path in exception.text for path in paths):
+                return call, diagnosis
+    return failing[-1] if failing else None
+
+
+def case_of_capture(seen: Capture, failing: CapturedCall, diagnosis: Diagnosis) -> Case:
+    """The case of one failing call of a run."""
+    assert failing.input is not None
+    command, _ = command_of(failing.argv)
+    tool = shutil.which(command.tool)
+    if tool is not None:
+        command = dataclasses.replace(command, tool=Path(tool))
+    return Case(
+        name=run_name(seen.command) or failing.kernel or "kernel",
+        command=command,
+        input=failing.input,
+        recorded=diagnosis,
+        capture=seen,
+        failing=failing,
+        cached=cached_ir(seen.cache_dir, failing.kernel, input=failing.input),
+        interpreter=_interpreter(seen.command),
+    )
+
+
+def names(judged: Sequence[tuple[CapturedCall, Diagnosis]]) -> Iterator[str]:
+    """A line for each compile call, for people."""
+    for call, diagnosis in judged:
+        yield f"{call.tool}: {call.kernel or 'unnamed kernel'}: {diagnosis.outcome.value}"
+
+
+def recorded_run(call: CapturedCall) -> ToolRun:
+    """A recorded call as a run, for `diagnose`."""
+    return ToolRun(
+        argv=call.argv,
+        returncode=call.returncode,
+        stdout=_text(call.stdout),
+        stderr=_text(call.stderr),
+        seconds=call.seconds,
+        timed_out=not call.finished,
+        output_written=bool(call.outputs),
+    )
+
+
+def script_of(command: Sequence[str]) -> Path | None:
+    """The Python file on the command line, if there is one."""
+    return next((Path(w) for w in command[1:] if w.endswith(".py") and Path(w).is_file()), None)
+
+
+def run_name(command: Sequence[str]) -> str:
+    """What a run is called after: its Python script, or nothing."""
+    script = script_of(command)
+    return script.stem if script is not None else ""
+
+
+def _text(path: Path | None) -> str:
+    return path.read_text(errors="replace") if path is not None and path.is_file() else ""
+
+
+def _interpreter(command: Sequence[str]) -> Path:
+    """The user's Python: the command itself, or the `python3` that a shell script would find."""
+    first = Path(command[0]).name if command else ""
+    found = shutil.which(command[0]) if first.startswith("python") else shutil.which("python3")
+    return Path(found) if found else Path(sys.executable)
