@@ -39,13 +39,13 @@ from bundler.evidence import (
     branch,
     cann,
     compiler_facts,
+    concerns,
     container,
     driver,
     host,
     npu,
     python_packages,
     variables,
-    warnings,
 )
 from bundler.evidence.context import Context, Source
 from bundler.manifest import Fact
@@ -93,7 +93,7 @@ def collect(context: Context, sources: Sequence[Source] = SOURCES) -> tuple[Fact
         thread.join(max(0.0, deadline - time.monotonic()))
     facts = [fact for source, box in zip(sources, boxes) for fact in _complete(source, box, context.timeout)]
     facts.append(branch.decide(facts, context.cached_files))
-    facts.extend(warnings.derive(context, facts))
+    facts.extend(concerns.derive(context, facts))
     return tuple(facts)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 
-from bundler.evidence import triton
+from bundler.evidence import triton_install
 from bundler.evidence.context import Context, Source, ask, unavailable
 from bundler.evidence.interpreter_probe import MARK, PACKAGES
 from bundler.manifest import Fact
@@ -16,7 +16,7 @@ _PYTHON = ("version", "implementation", "executable", "environment")
 NAMES = (
     *(f"python.{key}" for key in _PYTHON),
     *(f"package.{name}" for name in PACKAGES),
-    *triton.NAMES,
+    *triton_install.NAMES,
 )
 
 
@@ -96,9 +96,9 @@ def _collect(context: Context) -> Iterable[Fact]:
         else:
             yield Fact(f"package.{name}", found.version, f"{found.by} in {found.folder}")
     ascend, community = report.package("triton-ascend"), report.package("triton")
-    yield from triton.facts(
+    yield from triton_install.facts(
         context,
-        triton.Installed(
+        triton_install.Installed(
             version=ascend.version if ascend else None,
             editable=(ascend.editable if ascend else None) or (community.editable if community else None),
             folder=report.backend_folder,
@@ -106,7 +106,7 @@ def _collect(context: Context) -> Iterable[Fact]:
         ),
     )
     if ascend is not None and community is not None:
-        yield triton.overlap(ascend.version, ascend.matching, community.version, community.matching)
+        yield triton_install.overlap(ascend.version, ascend.matching, community.version, community.matching)
 
 
 SOURCE = Source("interpreter", NAMES, _collect)

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from bundler.redact.pseudonyms import Pseudonyms, is_pseudonym
+from bundler.redact.pseudonyms import PSEUDONYM, Pseudonyms, is_pseudonym
 from bundler.redact.vocabulary import GENERIC, words
 
 PUBLIC = words(
@@ -52,6 +52,7 @@ _AT = re.compile(
     rb"(?![\w(-])"
 )
 _SHELL = re.compile(rb"@(?<=[A-Za-z0-9_]@)(?P<host>[A-Za-z][A-Za-z0-9._-]{1,252})(?=:[~/])")
+_HOLDS_PSEUDONYM = re.compile(PSEUDONYM)
 _LOCAL_PART = re.compile(rb"[A-Za-z0-9._%+\x80-\xff-]{1,64}\Z")
 # Not every top-level domain: `q@k.values` in a kernel's source is a matrix product.
 _DOMAINS = frozenset(
@@ -129,7 +130,8 @@ def shell_hosts(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     if b"@" in data and (b":~" in data or b":/" in data):
         for match in _SHELL.finditer(data):
             local = _LOCAL_PART.search(data, max(0, match.start() - 64), match.start())
-            if local and not is_public(match["host"]) and not is_pseudonym(match["host"]):
+            private = not is_public(match["host"]) and not _HOLDS_PSEUDONYM.search(match["host"])
+            if local and private and not is_pseudonym(local[0]):
                 yield local[0], match["host"]
 
 

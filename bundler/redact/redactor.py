@@ -26,6 +26,7 @@ from bundler.redact.vocabulary import may_stand_alone
 LEVELS = ("off", "paths", "full")
 _BLOCK = 1 << 18
 _SLICE = 8 << 20
+_ROUNDS = 4
 _MEMORY = 64 << 20  # bytes of distinct lines to remember
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 # Where another digit can make another verdict: addresses, hosts, URL escapes, tokens with digits in their prefix.
@@ -45,9 +46,13 @@ _BY_SHAPE: tuple[_Detector, ...] = (
 class Redactor:
     """Replaces what is private by stable pseudonyms; one for all members of an archive.
 
+    What is not given is asked of this machine, so that nobody forgets it; "" or {} says that there is none.
+
     Args:
-        environ: variables whose secret values are to be found; HOME, USER and LOGNAME are taken from it too.
-        home, user, hostname: of the machine, where they differ from `environ`'s or are not there.
+        environ: variables whose secret values are to be found, and the names in HOME, USER, LOGNAME, SUDO_USER.
+        home: the home folder, else of `environ`.
+        user: the account's name, else of `environ` or of the running process.
+        hostname: this machine's name.
         words: further words to replace wherever they occur.
         allow: values to leave alone.
         level: "full", "paths" (home folders, user names and `words` only) or "off".
@@ -66,8 +71,11 @@ class Redactor:
     ) -> None:
         if level not in LEVELS:
             raise ValueError(f"redaction level {level!r}, expected one of {', '.join(LEVELS)}")
-        environ = environ or {}
-        home_text = str(home) if home is not None else environ.get("HOME")
+        if environ is None:
+            environ = os.environ
+        home_text = str(home) if home is not None else environ.get("HOME", "")
+        account = user if user is not None else environ.get("USER") or environ.get("LOGNAME") or _account()
+        hostname = socket.gethostname() if hostname is None else hostname
         self._table = Pseudonyms(allow)
         self._level = level
         self._known: set[tuple[str, bytes]] = set()
@@ -79,7 +87,6 @@ class Redactor:
         self._remembered = 0
         if level == "full":
             self._values += literals.secret_literals(environ)
-        account = user or environ.get("USER") or environ.get("LOGNAME")
         odd = paths.odd_home(home_text, account)
         if odd is not None:
             key = odd.encode("utf-8", "surrogatepass")
@@ -97,26 +104,6 @@ class Redactor:
             self._table.alias(
                 "host", full.encode("utf-8", "surrogatepass"), short.encode("utf-8", "surrogatepass")
             )
-
-    @classmethod
-    def for_this_machine(
-        cls, *, words: Iterable[str] = (), allow: Iterable[str] = (), level: str = "full"
-    ) -> Redactor:
-        """With this process's environment, user and host."""
-        try:
-            user = getpass.getuser()
-        except (KeyError, OSError):  # a container's user may have no name
-            user = None
-        home = str(Path("~").expanduser())
-        return cls(
-            environ=os.environ,
-            home=home,
-            user=user,
-            hostname=socket.gethostname(),
-            words=words,
-            allow=allow,
-            level=level,
-        )
 
     def learn(self, data: bytes) -> bool:
         """Note the accounts and hosts that `data` shows, for use in every member; say whether one was new.
@@ -217,11 +204,21 @@ class Redactor:
             if after == block:
                 self._clean.update(block.split(b"\n"))
                 continue
-            for old, new in zip(block.split(b"\n"), after.split(b"\n")):
-                if old == new:
-                    self._clean.add(old)
-                else:
-                    self._changed[old] = (new, added(old, new))
+            pairs = list(zip(block.split(b"\n"), after.split(b"\n")))
+            self._clean.update(old for old, new in pairs if old == new)
+            hits = [(old, new) for old, new in pairs if old != new]
+            for (old, _), settled in zip(hits, self._settled([new for _, new in hits])):
+                self._changed[old] = (settled, added(old, settled))
+
+    def _settled(self, lines: list[bytes]) -> list[bytes]:
+        """Redact changed lines until nothing changes: a replacement can make its neighbour look private."""
+        before = b"\n".join(lines)
+        for _ in range(_ROUNDS):
+            after = self._block(before)
+            if after == before:
+                break
+            before = after
+        return before.split(b"\n")
 
     def _forget(self) -> None:
         """Drop what is known of lines: a new name makes it wrong, and there must be an end to its size."""
@@ -269,6 +266,13 @@ class Redactor:
             self._names.append(literals.folder_name(name))
         elif kind == "host" and may_stand_alone(name, at_least=4):
             self._names.append(literals.word("host", name))
+
+
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        return ""
 
 
 def _parts(data: bytes, size: int) -> Iterator[bytes]:

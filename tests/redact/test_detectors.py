@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from bundler.redact import Redactor
+from tests.redact.machine import redactor as redactor_of
 
 
-def redact(text: str, **options: object) -> str:
-    return Redactor(**options).text(text)  # type: ignore[arg-type]
+def redact(text: str, **options: Any) -> str:
+    return redactor_of(**options).text(text)
 
 
 class TestHomeFolders:
@@ -34,7 +35,7 @@ class TestHomeFolders:
         ],
     )
     def test_the_account_is_replaced_and_the_rest_of_the_path_stays(self, before: str, after: str) -> None:
-        account = {Redactor().text(before): after}
+        account = {redactor_of().text(before): after}
         assert account == {after: after}
 
     @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ class TestHomeFolders:
         assert redact(text) == "/home/user-1/a /tmp/torchinductor_user-1/b /scratch/user-1/c"
 
     def test_a_name_learned_from_one_member_is_replaced_in_another(self) -> None:
-        redactor = Redactor()
+        redactor = redactor_of()
         redactor.learn(b"/home/devuser/a")
         assert redactor.text("/scratch/devuser/c") == "/scratch/user-1/c"
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from bundler.redact import Redactor
+from tests.redact.machine import redactor as redactor_of
 
 RANDOM = random.Random(20251201)
 
@@ -77,26 +77,26 @@ def test_the_corpus_is_large_enough() -> None:
 
 
 def test_no_planted_secret_survives() -> None:
-    survivors = [text for secret, text in CORPUS if secret in Redactor().text(text)]
+    survivors = [text for secret, text in CORPUS if secret in redactor_of().text(text)]
     assert survivors == []
 
 
 def test_no_planted_secret_survives_among_others_in_one_member() -> None:
     text = "\n".join(text for _, text in CORPUS)
-    found = Redactor().text(text)
+    found = redactor_of().text(text)
     assert [secret for secret, _ in CORPUS if secret in found] == []
 
 
 def test_private_keys_go_with_all_their_lines() -> None:
     body = "\n".join(letters(64) for _ in range(12))
     key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"
-    assert Redactor().text(f"a\n{key}\nb") == "a\nsecret-1\nb"
-    assert Redactor().text(json.dumps({"key": key})) == '{"key": "secret-1"}'
+    assert redactor_of().text(f"a\n{key}\nb") == "a\nsecret-1\nb"
+    assert redactor_of().text(json.dumps({"key": key})) == '{"key": "secret-1"}'
 
 
 def test_a_private_key_without_an_end_loses_its_body_only() -> None:
     body = "\n".join(letters(64) for _ in range(12))
-    found = Redactor().text(f"-----BEGIN PRIVATE KEY-----\n{body}\nTraceback: the rest\n")
+    found = redactor_of().text(f"-----BEGIN PRIVATE KEY-----\n{body}\nTraceback: the rest\n")
     assert body[:64] not in found
     assert "Traceback: the rest" in found
 
@@ -106,12 +106,12 @@ def test_values_of_secret_variables_go_in_every_spelling() -> None:
     text = " ".join(
         (secret, json.dumps(secret), base64.b64encode(secret.encode()).decode(), quote(secret, safe=""))
     )
-    found = Redactor(environ={"DB_PASSWORD": secret}).text(text)
+    found = redactor_of(environ={"DB_PASSWORD": secret}).text(text)
     assert found == 'secret-1 "secret-1" secret-1 secret-1'
 
 
 def test_the_password_of_a_proxy_goes_also_outside_of_its_url() -> None:
-    found = Redactor(environ={"HTTPS_PROXY": "http://bob:hunter22@proxy:3128"}).text("login with hunter22")
+    found = redactor_of(environ={"HTTPS_PROXY": "http://bob:hunter22@proxy:3128"}).text("login with hunter22")
     assert found == "login with secret-1"
 
 
@@ -126,7 +126,7 @@ def test_the_password_of_a_proxy_goes_also_outside_of_its_url() -> None:
     ],
 )  # fmt: skip
 def test_code_that_only_speaks_of_secrets_stays(text: str) -> None:
-    assert Redactor().text(text) == text
+    assert redactor_of().text(text) == text
 
 
 @pytest.mark.parametrize(
@@ -135,11 +135,11 @@ def test_code_that_only_speaks_of_secrets_stays(text: str) -> None:
      ("OLDPWD", "somewhere"), ("HF_TOKEN_PATH", "relative")],
 )  # fmt: skip
 def test_harmless_variables_do_not_redact_their_values(name: str, value: str) -> None:
-    assert Redactor(environ={name: value}).text(f"value {value} here") == f"value {value} here"
+    assert redactor_of(environ={name: value}).text(f"value {value} here") == f"value {value} here"
 
 
 def test_secrets_are_not_in_the_map() -> None:
-    redactor = Redactor(environ={"API_KEY": "abcdef123456"})
+    redactor = redactor_of(environ={"API_KEY": "abcdef123456"})
     redactor.text("abcdef123456 password=hunter2222")
     assert redactor.mapping == {}
     assert dict(redactor.counts) == {"secret": 2}
