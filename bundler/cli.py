@@ -175,6 +175,28 @@ def main() -> None:
         _complain(
             f"error: {error}\n  try: check the path, its permissions and the free space", ExitCode.FAILED
         )
+    except Exception as error:
+        _own_bug(error)
+
+
+def _own_bug(error: Exception) -> None:
+    """A bug of ours: a short word for the person, the traceback in a file for whoever mends it."""
+    import tempfile
+    import traceback
+
+    where = ""
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="npubug-bug-", suffix=".txt", delete=False) as file:
+            file.write("".join(traceback.format_exception(type(error), error, error.__traceback__)))
+            where = file.name
+    except OSError:
+        pass  # a full disk may be what went wrong in the first place
+    told = NpubugError(
+        "npubug itself has a bug",
+        why=f"{type(error).__name__}: {error}"[:300],
+        hint=f"please report it, with {where}" if where else "please report it",
+    )
+    _complain(str(told), told.code)
 
 
 def _complain(text: str, code: ExitCode) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bundler.bundle import FLAKY_RUNS
+from bundler.compiler.inputs import check_readable, is_bytecode
 from bundler.compiler.invoke import CompileCommand, command_of, default_command
 from bundler.compiler.signature import Level
 from bundler.compiler.toolchain import ADAPTER, COMPILE, find_opt, find_tool
@@ -139,8 +140,10 @@ def _job(file: Path, output: Path | None, scratch: Path, compiler: Path | None, 
         if commands[0].tool.name == ADAPTER and chosen is None:
             # A ttir whose adapter stage is healthy may fail in the next one.
             commands += _second_stage()
-        suffix = "".join(Path(file.name).suffixes[-1:]) or ".mlir"
-        target = output or file.with_name(f"{file.name.removesuffix(suffix)}.reduced{suffix}")
+        check_readable(file)
+        # Bytecode comes back as text: the opt tools read both, and people only one.
+        suffix = ".mlir" if is_bytecode(file) else "".join(Path(file.name).suffixes[-1:]) or ".mlir"
+        target = output or file.with_name(f"{file.name.removesuffix(file.suffix)}.reduced{suffix}")
         return _Job(file, commands, None, target, suffix)
     from bundler.archive import open_archive
 
@@ -156,6 +159,7 @@ def _job(file: Path, output: Path | None, scratch: Path, compiler: Path | None, 
     suffix = Path(member.name).suffix
     input = scratch / f"kernel{suffix}"
     archive.extract_to(member.name, input)
+    suffix = ".mlir" if is_bytecode(input) else suffix
     tool = find_tool(call.tool, compiler).path
     command, _ = command_of(call.argv, tool)
     if chosen is not None:
