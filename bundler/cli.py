@@ -40,6 +40,25 @@ def npubug() -> None:
 @click.option(
     "--ir", type=click.Path(path_type=Path), help="Bundle this IR file instead of running a command."
 )
+@click.option(
+    "--cache",
+    is_flag=False,
+    flag_value="",
+    metavar="[DIR]",
+    help="Bundle from this triton cache.  [without DIR: TRITON_CACHE_DIR, or ~/.triton/cache]",
+)
+@click.option(
+    "--dump",
+    is_flag=False,
+    flag_value="",
+    metavar="[DIR]",
+    help="Bundle from this dump folder of TRITON_DEBUG=1.  [without DIR: ~/.triton/dump]",
+)
+@click.option("--log", type=_ARCHIVE, help="A saved terminal log: argv, cache folder and failure are in it.")
+@click.option("--kernel", help="With --cache or --dump: the kernel of this name.")
+@click.option("--hash", help="With --cache or --dump: the folder whose name begins so.")
+@click.option("--latest", is_flag=True, help="With --cache or --dump: the newest kernel, compiled or not.")
+@click.option("--list", "as_list", is_flag=True, help="With --cache or --dump: list the kernels, and stop.")
 @click.option("-o", "--output", type=_ARCHIVE, default=Path(), help="A folder, or the archive's name.")
 @click.option("--always", is_flag=True, help="Write an archive even if nothing failed in the compiler.")
 @click.option("--redact", type=click.Choice(["full", "off"]), default="full", show_default=True)
@@ -55,6 +74,8 @@ def bundle(**options: Any) -> None:
     \b
     npubug bundle -- python my_kernel.py
     npubug bundle --ir kernel.ttadapter
+    npubug bundle --cache --kernel my_kernel
+    npubug bundle --log terminal.log
     """
     from bundler.commands import bundle as command
 
@@ -134,6 +155,29 @@ def diagnose(**options: Any) -> None:
     npubug diagnose --runs 20 kernel.ttadapter
     """
     from bundler.commands import diagnose as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
+@click.argument("archive", type=_ARCHIVE)
+@click.option(
+    "--to",
+    type=click.Choice(["auto", "npuir", "triton-distributed", "triton-ascend"]),
+    default="auto",
+    show_default=True,
+    help="The tracker; auto chooses it by stage and pass, and says why.",
+)
+@click.option("--lang", type=click.Choice(["zh", "en", "both"]), default="both", show_default=True)
+@click.option("-o", "--output", type=_ARCHIVE, help="Write the text to this file.  [default: standard output]")
+@_json
+def issue(**options: Any) -> None:
+    """Write the text of an issue about ARCHIVE, in the form that its tracker asks for.
+
+    \b
+    npubug issue my_kernel-….npubug.tar.zst --to npuir --lang zh -o issue.md
+    """
+    from bundler.commands import issue as command
 
     raise SystemExit(command.run(**options))
 

@@ -1,7 +1,9 @@
-"""Read a triton cache: one folder a hash, the stages of one kernel in it. Read-only, safe on a live cache.
+"""Read a triton cache or dump: one folder a hash, the stages of one kernel in it. Read-only, safe on a live one.
 
 Other processes add, rename and remove files while we look, other users' folders may be closed to us: what
-cannot be listed or read is not there, as far as this module is concerned.
+cannot be listed or read is not there, as far as this module is concerned. A cache names its files after the
+kernel (`add.ttadapter`); a dump (TRITON_DEBUG=1) calls every kernel `kernel` and adds `.mlir`
+(`kernel.ttadapter.mlir`), so there the name comes out of the text.
 """
 
 from __future__ import annotations
@@ -10,21 +12,23 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# In the order of the lowering. The json holds the metadata, the npubin is what runs.
-STAGES = ("ttir", "ttadapter", "mlirbc", "bcmlir", "npubin", "json")
-_IR_STAGES = STAGES[:4]
+# In the order of the lowering. The npubin is what runs, the json holds the metadata.
+IR_STAGES = ("ttir", "ttadapter", "mlirbc", "bcmlir")
+STAGES = (*IR_STAGES, "npuir", "npubin", "json")
 # triton-ascend takes this attribute out of the text between caching it and handing it to the compiler.
 _MIX_MODE = re.compile(rb', mix_mode\s*=\s*"[^"]*"')
 _MIX_MODE_ROOM = 256  # bytes that those attributes of one file may take
+_SYMBOL = re.compile(rb"\b(?:tt|func)\.func\s+(?:public\s+)?@(\w+)")
+_HEAD = 1 << 16  # the first function of a kernel's IR is its kernel
 
 
 @dataclass(frozen=True)
 class CachedKernel:
-    """One kernel in one folder of a cache. `files` are (stage, path) in lowering order."""
+    """One kernel in one folder of a cache or dump. `files` are (stage, path) in lowering order."""
 
     name: str
     hash: str
@@ -35,13 +39,58 @@ class CachedKernel:
     @property
     def ir(self) -> tuple[Path, ...]:
         """The files that hold IR, in lowering order."""
-        return tuple(path for stage, path in self.files if stage in _IR_STAGES)
+        return tuple(path for stage, path in self.files if stage in IR_STAGES)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether its binary is there, so that its compile went well."""
+        return self.file("npubin") is not None
+
+    def file(self, stage: str) -> Path | None:
+        """The file of one stage, or None."""
+        return dict(self.files).get(stage)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """All kernels below a folder, newest first, and how many folders could not be looked into."""
+
+    kernels: tuple[CachedKernel, ...]
+    unreadable: int = 0
+
+
+def default_cache(environ: Mapping[str, str]) -> Path:
+    """Where triton puts what it compiles, for a process with this environment."""
+    return Path(environ.get("TRITON_CACHE_DIR") or Path.home() / ".triton" / "cache")
+
+
+def default_dump(environ: Mapping[str, str]) -> Path:
+    """Where triton puts its dumps, for a process with this environment."""
+    return Path(environ.get("TRITON_DUMP_DIR") or Path.home() / ".triton" / "dump")
+
+
+def listing(folder: Path) -> Listing:
+    """Everything in a cache, a dump, or one folder of either; nothing if it is missing or closed to us."""
+    return _listing(folder, list(_kernels(folder, _entries(folder) or [])))
+
+
+def _listing(folder: Path, kernels: list[CachedKernel]) -> Listing:
+    unreadable = 0
+    for path in _folders(folder):
+        entries = _entries(path)
+        if entries is None:
+            # Gone since we looked is no loss; closed to us is one that a person should hear of.
+            unreadable += path.exists()
+        else:
+            kernels += _kernels(path, entries)
+    return Listing(
+        tuple(sorted(kernels, key=lambda kernel: (-kernel.mtime, kernel.hash, kernel.name))), unreadable
+    )
 
 
 def find(cache_dir: Path) -> tuple[CachedKernel, ...]:
-    """All kernels below `cache_dir`, newest first; none if it is missing or closed to us."""
-    kernels = [kernel for folder in _folders(cache_dir) for kernel in _kernels(folder)]
-    return tuple(sorted(kernels, key=lambda kernel: (-kernel.mtime, kernel.hash, kernel.name)))
+    """The kernels in the folders of `cache_dir`, newest first; none if it is missing or closed to us."""
+    return _listing(cache_dir, []).kernels
 
 
 def cached_ir(cache_dir: Path, kernel: str | None = None, *, input: Path | None = None) -> tuple[Path, ...]:
@@ -63,18 +112,33 @@ def cached_ir(cache_dir: Path, kernel: str | None = None, *, input: Path | None 
     return kernels[0].ir if kernels else ()
 
 
+def compiler_text(cached: bytes) -> bytes:
+    """A cached ttadapter's text as triton-ascend hands it to the compiler."""
+    return _MIX_MODE.sub(b"", cached)
+
+
+def kernel_symbol(path: Path) -> str | None:
+    """The name of the kernel that a text of IR defines, or None if it is bytecode, no IR, or closed to us."""
+    try:
+        with path.open("rb") as file:
+            found = _SYMBOL.search(file.read(_HEAD))
+    except OSError:
+        return None
+    return found[1].decode() if found is not None else None
+
+
 def _folders(cache_dir: Path) -> Iterator[Path]:
-    for entry in _entries(cache_dir):
+    for entry in _entries(cache_dir) or ():
         with contextlib.suppress(OSError):
             if entry.is_dir():
                 yield Path(entry.path)
 
 
-def _kernels(folder: Path) -> Iterator[CachedKernel]:
+def _kernels(folder: Path, entries: list[os.DirEntry[str]]) -> Iterator[CachedKernel]:
     stages: dict[str, dict[str, Path]] = {}
     newest: dict[str, float] = {}
-    for entry in _entries(folder):
-        name, _, stage = entry.name.rpartition(".")
+    for entry in entries:
+        name, _, stage = entry.name.removesuffix(".mlir").rpartition(".")
         if stage not in STAGES or not name or name.startswith("__grp__"):
             continue
         with contextlib.suppress(OSError):
@@ -85,15 +149,22 @@ def _kernels(folder: Path) -> Iterator[CachedKernel]:
     for name, files in stages.items():
         if files.keys() != {"json"}:  # metadata alone is no kernel
             ordered = tuple((stage, files[stage]) for stage in STAGES if stage in files)
-            yield CachedKernel(name, folder.name, folder, ordered, newest[name])
+            yield CachedKernel(_name(name, ordered), folder.name, folder, ordered, newest[name])
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _name(stem: str, files: tuple[tuple[str, Path], ...]) -> str:
+    if stem != "kernel":
+        return stem
+    symbols = (kernel_symbol(path) for stage, path in files if stage in IR_STAGES)
+    return next((symbol for symbol in symbols if symbol is not None), stem)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
     except OSError:
-        return []
+        return None
 
 
 def _says(path: Path, wanted: bytes) -> bool:
@@ -107,6 +178,6 @@ def _says(path: Path, wanted: bytes) -> bool:
 def _content(path: Path) -> bytes | None:
     """What a file says to the compiler, or None if it is gone or closed to us."""
     try:
-        return _MIX_MODE.sub(b"", path.read_bytes())
+        return compiler_text(path.read_bytes())
     except OSError:
         return None

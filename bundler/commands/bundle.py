@@ -1,20 +1,32 @@
-"""`npubug bundle`: run a command or take an IR file, and write the archive of its failing compile."""
+"""`npubug bundle`: run a command, or take what is already there, and write the archive of a failing compile."""
 
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
 
 from bundler import bundle as pipeline
+from bundler.capture.cache import default_cache, default_dump, listing
+from bundler.capture.choose import Choice
 from bundler.errors import ExitCode, NpubugError
+from bundler.pipeline.unrecorded import Source, case_without_rerun
 from bundler.redact import Redactor
+from bundler.report.kernels import render_json, render_text
 
 
 def run(
     command: tuple[str, ...],
     ir: Path | None,
+    cache: str | None,
+    dump: str | None,
+    log: Path | None,
+    kernel: str | None,
+    hash: str | None,
+    latest: bool,
+    as_list: bool,
     output: Path,
     always: bool,
     redact: str,
@@ -26,17 +38,70 @@ def run(
     as_json: bool,
 ) -> int:
     """Returns the exit code: the command's own when a failure was bundled, NOTHING_FAILED when nothing was."""
-    if bool(command) == (ir is not None):
+    folder = _folder(cache, dump)
+    _check_sources(command, ir, folder, log, chosen=bool(kernel or hash or latest or as_list))
+    if as_list and folder is not None:
+        return _list(folder, kernel, as_json)
+    redactor = Redactor(words=words) if redact == "full" else None
+    plan = pipeline.Plan(output=output, timeout=timeout, say=_say, redactor=redactor)
+    if command:
+        return _run_command(command, plan, always=always, run_timeout=run_timeout, as_json=as_json)
+    source = Source(
+        folder=folder,
+        ir=ir,
+        log=log,
+        choice=Choice(kernel, hash, latest),
+        compiler=compiler,
+        flags=tuple(shlex.split(flags)) if flags is not None else None,
+    )
+    with pipeline.work_folder() as work:
+        case = case_without_rerun(source, Path(work), os.environ)
+        for note in case.notes:
+            _say(note)
+        return _report(pipeline.bundle(case, plan), as_json, ExitCode.OK)
+
+
+def _folder(cache: str | None, dump: str | None) -> Path | None:
+    if cache is not None and dump is not None:
+        raise NpubugError("--cache and --dump exclude each other", hint="give one", code=ExitCode.USAGE)
+    if cache is not None:
+        return Path(cache) if cache else default_cache(os.environ)
+    if dump is not None:
+        return Path(dump) if dump else default_dump(os.environ)
+    return None
+
+
+def _check_sources(
+    command: tuple[str, ...], ir: Path | None, folder: Path | None, log: Path | None, *, chosen: bool
+) -> None:
+    given = sum((bool(command), ir is not None, folder is not None))
+    if given > 1 or (given == 0 and log is None) or (command and log is not None):
         raise NpubugError(
-            "give a command after --, or an IR file with --ir",
+            "give one source: a command after --, --ir FILE, --cache [DIR], --dump [DIR] or --log FILE",
+            why="--log goes with --ir, --cache or --dump too" if log is not None else "",
             hint="npubug bundle -- python my_kernel.py",
             code=ExitCode.USAGE,
         )
-    redactor = Redactor(words=words) if redact == "full" else None
-    plan = pipeline.Plan(output=output, timeout=timeout, say=_say, redactor=redactor)
-    if ir is not None:
-        case = pipeline.case_of_file(ir, compiler, shlex.split(flags) if flags is not None else None)
-        return _report(pipeline.bundle(case, plan), as_json, 0)
+    if chosen and folder is None:
+        raise NpubugError(
+            "--kernel, --hash, --latest and --list choose from a cache or a dump",
+            hint="npubug bundle --cache --list",
+            code=ExitCode.USAGE,
+        )
+
+
+def _list(folder: Path, kernel: str | None, as_json: bool) -> int:
+    found = listing(folder)
+    kernels = [each for each in found.kernels if kernel is None or each.name == kernel]
+    sys.stdout.write(render_json(kernels, found.unreadable) if as_json else render_text(kernels))
+    if found.unreadable:
+        _say(f"{found.unreadable} folders cannot be read: they belong to another user")
+    return ExitCode.OK if kernels else ExitCode.NOTHING_FAILED
+
+
+def _run_command(
+    command: tuple[str, ...], plan: pipeline.Plan, *, always: bool, run_timeout: float | None, as_json: bool
+) -> int:
     with pipeline.work_folder() as folder:
         seen = pipeline.run_recorded(command, Path(folder) / "run", timeout=run_timeout)
         judged = pipeline.judge_capture(seen)
