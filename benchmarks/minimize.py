@@ -37,7 +37,7 @@ def measure(case: Path, jobs: int | None) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / case.name
         shutil.copy(case, copy)
-        argv = [sys.executable, "-m", "bundler.cli", "minimize", str(copy), "--json"]
+        argv = [sys.executable, "-m", "bundler", "minimize", str(copy), "--json"]
         if jobs is not None:
             argv += ["--jobs", str(jobs)]
         start = time.monotonic()

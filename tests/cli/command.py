@@ -42,7 +42,7 @@ def environment() -> dict[str, str]:
 
 
 def argv(*words: object) -> list[str]:
-    return [sys.executable, "-m", "bundler.cli", *map(str, words)]
+    return [sys.executable, "-m", "bundler", *map(str, words)]
 
 
 def npubug(*words: object, cwd: Path) -> Done:
