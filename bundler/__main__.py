@@ -1,7 +1,7 @@
 """The entry point of the `npubug` command, and of `python -m bundler`.
 
-It does as little as it can before Ctrl-C is in our hands: importing the command line takes a tenth of a second, and an
-interrupt in the middle of that must not end in a traceback.
+It does as little as it can before Ctrl-C is in our hands: importing the command line takes a tenth of a second, and
+an interrupt in the middle of that must not end in a traceback.
 """
 
 import os

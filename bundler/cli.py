@@ -210,6 +210,9 @@ def main() -> None:
         from bundler.process import kill_all
 
         kill_all()
+        # CPython remembers an interrupt that passed through `exec` (namedtuples and dataclasses are made by it)
+        # as unhandled, and would end us by the signal in spite of our exit code; a fresh `exec` makes it forget.
+        exec("")
         _complain("interrupted", ExitCode.INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output went away (`| head`): not an error, and nothing left to tell it.
