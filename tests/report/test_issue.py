@@ -257,6 +257,7 @@ def test_hostile_text_stays_inside_code(written: Manifest, tracker: str, lang: s
     )
     innocent = filled(written, tracker=tracker, lang=lang)
     assert issue.title.isprintable()
+    assert issue.to_fill < 12, "marks of others do not count"
     outside = outside_code(issue.body)
     for mark in ("script>", "@all", "http", "owned", "\x1b", "please x"):
         assert mark not in outside
@@ -274,7 +275,8 @@ def test_a_report_keeps_its_id_when_the_archive_is_reduced_but_not_elsewhere(wri
 
 
 def test_an_unknown_tracker_or_language_is_a_usage_error(written: Manifest) -> None:
-    for options in ({"tracker": "jira"}, {"lang": "fr"}):
+    wrong: list[dict[str, Any]] = [{"tracker": "jira"}, {"lang": "fr"}]
+    for options in wrong:
         with pytest.raises(NpubugError) as caught:
             filled(written, **options)
         assert caught.value.code is ExitCode.USAGE
