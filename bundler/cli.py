@@ -93,10 +93,17 @@ def check(**options: Any) -> None:
 
 
 @npubug.command()
-@click.argument("archive", type=_ARCHIVE)
+@click.argument("archive", type=_ARCHIVE, required=False)
+@click.option(
+    "--html",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE]",
+    help="Write one self-contained page instead; - for standard output.  [without FILE: beside ARCHIVE]",
+)
 @_json
 def show(**options: Any) -> None:
-    """Tell the story of ARCHIVE on one screen."""
+    """Tell the story of ARCHIVE on one screen, or as a page."""
     from bundler.commands import show as command
 
     raise SystemExit(command.run(**options))

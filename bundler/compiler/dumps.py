@@ -15,9 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 _MARK = b"// -----// IR Dump "
-_BANNER = re.compile(
-    rb"// -----// IR Dump (After|Before) (\S+?)( Failed)? \(([^)\n]*)\)(?: \('[^'\n]*' operation(?:: @?([^)\n]*))?\))?"
-)
+_BANNER = re.compile(rb"// -----// IR Dump (After|Before) (\S+?)( Failed)? \(([^)\n]*)\)")
 _LONGEST_DUMP = 64 << 20  # what is longer is cut, and says so
 _LONGEST_REMARK = 4096
 _LONGEST_MEANING = 4096
