@@ -4,8 +4,12 @@ It does as little as it can before Ctrl-C is in our hands: importing the command
 an interrupt in the middle of that must not end in a traceback.
 """
 
+from __future__ import annotations
+
 import os
 import signal
+import sys
+from collections.abc import Callable
 
 
 def _leave(number: int, frame: object) -> None:
@@ -13,12 +17,27 @@ def _leave(number: int, frame: object) -> None:
     os._exit(130)  # ExitCode.INTERRUPTED; nothing has begun that would need cleaning up
 
 
+def _interrupt(number: int, frame: object) -> None:
+    # Children first, or a thread of ours would wait for one. Not imported for this: without it there are none.
+    process = sys.modules.get("bundler.process")
+    if process is not None:
+        process.kill_all()
+    raise KeyboardInterrupt
+
+
+def _handle(handler: Callable[[int, object], None]) -> None:
+    """Let what asks us to end call `handler`, except what our parent told us to ignore (nohup)."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
 def main() -> None:
     """Run the npubug command line."""
-    signal.signal(signal.SIGINT, _leave)
+    _handle(_leave)
     from bundler import cli  # noqa: PLC0415
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    _handle(_interrupt)
     cli.main()
 
 

@@ -36,6 +36,11 @@ class ProcessResult:
     truncated: bool = False  # output beyond the cap was read and thrown away
 
 
+class Cancelled(Exception):
+    """`kill_all` ended the child: how it ended says nothing, so there is no result."""
+
+
+_ended_by_us: set[int] = set()
 _live: dict[int, subprocess.Popen[bytes]] = {}
 _live_lock = threading.Lock()
 
@@ -43,7 +48,9 @@ _live_lock = threading.Lock()
 def kill_all() -> None:
     """End every child that is still running, with its whole group. Safe to call from a signal handler."""
     for child in list(_live.values()):
-        _kill_group(child)
+        _ended_by_us.add(child.pid)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)  # reaped by the thread that waits for it
 
 
 def run(
@@ -71,6 +78,7 @@ def run(
 
     Raises:
         OSError: the program cannot be started (not found, not executable, wrong machine).
+        Cancelled: `kill_all` was called meanwhile.
     """
     start = time.monotonic()
     child = subprocess.Popen(
@@ -89,8 +97,12 @@ def run(
             # From outside, after the start: a preexec_fn is not safe with threads.
             with contextlib.suppress(OSError, AttributeError):
                 resource.prlimit(child.pid, resource.RLIMIT_AS, (memory_limit, memory_limit))
-        return _pump(child, start, timeout, input, output_cap, stop_when, cancel)
+        result = _pump(child, start, timeout, input, output_cap, stop_when, cancel)
+        if child.pid in _ended_by_us:
+            raise Cancelled
+        return result
     finally:
+        _ended_by_us.discard(child.pid)
         _kill_group(child)
         for stream in (child.stdin, child.stdout, child.stderr):
             if stream is not None:

@@ -112,8 +112,9 @@ def test_a_deadline_ends_the_search_with_a_result(tmp_path: Path) -> None:
     assert not answer["finished"] and answer["confirmed"]
 
 
-@pytest.mark.parametrize("pause", [0.4, 4.0])
-def test_ctrl_c_keeps_the_result_and_leaves_no_process(pause: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("pause", [0.4, 2.0, 5.0])
+def test_ctrl_c_keeps_the_result_and_leaves_no_process(pause: float, number: int, tmp_path: Path) -> None:
     shutil.copy(case("failing/mlp_256_256_128_4.ttadapter"), tmp_path / "k.ttadapter")
     child = subprocess.Popen(
         argv("minimize", "k.ttadapter"),
@@ -125,7 +126,7 @@ def test_ctrl_c_keeps_the_result_and_leaves_no_process(pause: float, tmp_path: P
         start_new_session=True,
     )
     time.sleep(pause)
-    child.send_signal(signal.SIGINT)
+    child.send_signal(number)
     _, err = child.communicate(timeout=60)
     assert child.returncode == ExitCode.INTERRUPTED
     assert "Traceback" not in err
