@@ -18,9 +18,46 @@ _HOME = tuple(
 )
 
 
+_MAGIC = (b"ML\xefR", b"\x7fELF", b"PK\x03\x04", b"!<arch>", b"BC\xc0\xde", b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
+# What text has none of; NUL apart, as a log of a machine that went down can end in a block of them.
+_CONTROLS = bytes(byte for byte in range(32) if byte not in b"\0\a\b\t\n\v\f\r\x1b")
+
+
+class Classifier:
+    """Tells binary data from text, however it arrives.
+
+    Binary is what has a NUL and begins like a known format, or has other control characters or many NULs. A
+    text with a stray NUL is still a text: patterns must be looked for in it.
+    """
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._size = self._nuls = self._controls = 0
+
+    def feed(self, chunk: bytes) -> None:
+        """Look at the next bytes."""
+        self._head = (self._head + chunk[:8])[:8]
+        self._size += len(chunk)
+        nuls = chunk.count(b"\0")
+        self._controls += len(chunk) - len(chunk.translate(None, _CONTROLS))
+        self._nuls += nuls
+
+    @property
+    def is_binary(self) -> bool:
+        """The verdict on what came so far."""
+        if not self._nuls:
+            return False
+        many = self._controls * 100 > self._size or self._nuls * 4 > self._size
+        return self._head.startswith(_MAGIC) or many
+
+
 def is_binary(data: bytes) -> bool:
-    """Whether data is not text: it has a NUL in it."""
-    return b"\0" in data
+    """Whether data is not text, see `Classifier`."""
+    if b"\0" not in data:
+        return False
+    seen = Classifier()
+    seen.feed(data)
+    return seen.is_binary
 
 
 def redact_binary(data: bytes, values: Iterable[tuple[str, bytes]], table: Pseudonyms) -> bytes:

@@ -47,6 +47,7 @@ _INDEX = re.compile(
     rb"(?P<before>index[-_]url(?:\\?[\"'])?[ \t]{0,4}[:= \t][ \t]{0,4}(?:\\?[\"'])?|INDEX_URL=)"
     rb"(?P<url>https?://[^\s\"'\\,;<>)]{1,2048})"
 )
+_TOKEN_IN_PATH = re.compile(rb"[/?&=](?=[A-Za-z_-]{0,63}[0-9])[A-Za-z0-9_-]{16,}")
 _AT = re.compile(
     rb"@(?<=[A-Za-z0-9_+-]@)(?P<domain>(?:[A-Za-z0-9-]{1,63}\.){1,8}(?P<last>[a-z]{2,12}|[A-Z]{2,12}))"
     rb"(?![\w(-])"
@@ -103,9 +104,14 @@ def redact_urls(data: bytes, table: Pseudonyms) -> bytes:
     def index(match: re.Match[bytes]) -> bytes:
         inner = _URL[0][1].search(match["url"])
         host = (inner["host"] or b"") if inner else b""
-        if is_pseudonym(host) or (is_public(host) and not (inner and inner["auth"])):
+        if inner is None or is_pseudonym(host) or is_public(host):
             return match[0]
-        return match["before"] + b"https://" + table.of("url", match["url"])
+        # Credentials are not part of the address: that one is kept in the owner's map, and they must not be.
+        scheme, _, rest = match["url"].partition(b"://")
+        auth = inner["auth"] or b""
+        rest = rest[len(auth) :]
+        kind = "secret" if _TOKEN_IN_PATH.search(rest) else "url"
+        return match["before"] + scheme + b"://" + auth + table.of(kind, rest)
 
     def replace(match: re.Match[bytes]) -> bytes:
         auth, host = match["auth"] or b"", match["host"] or b""

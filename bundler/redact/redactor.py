@@ -1,9 +1,8 @@
-"""The redactor: every detector in its order, over text or bytes.
+"""The redactor: every detector in its order, over text, bytes or streams.
 
-All work is on bytes, so that a log in any encoding passes through with only the found parts changed. Three
-things make it fast: every distinct line is looked at once (a log of 700 passes repeats itself); so are lines
-that differ only in their digits, where digits cannot matter; and a detector first asks whether its anchor
-occurs at all in a block of lines (`in`, at memory speed, the block being in the processor's cache).
+All work is on bytes, so that a log in any encoding passes through with only the found parts changed. What is in
+memory is redacted as a stream of one chunk, slice by slice, so that it makes no difference whether a member
+was read whole.
 
 What is never changed: SSA names, symbols, hexadecimal constants, shapes, versions, locations' line numbers.
 """
@@ -11,36 +10,21 @@ What is never changed: SSA names, symbols, hexadecimal constants, shapes, versio
 from __future__ import annotations
 
 import getpass
+import io
 import os
-import re
 import socket
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from bundler.redact import binary, hardware, literals, network, paths, secrets
-from bundler.redact.literals import Literal
+from bundler.redact import literals, paths
+from bundler.redact.binary import is_binary
+from bundler.redact.detectors import Detectors
+from bundler.redact.examples import Example, Examples
+from bundler.redact.lines import Lines
 from bundler.redact.pseudonyms import Pseudonyms, added
-from bundler.redact.vocabulary import may_stand_alone
+from bundler.redact.slicing import SLICE, Read, binary_slices, reader_of, text_slices
 
 LEVELS = ("off", "paths", "full")
-_BLOCK = 1 << 18
-_SLICE = 8 << 20
-_ROUNDS = 4
-_MEMORY = 64 << 20  # bytes of distinct lines to remember
-_DIGITS = bytes.maketrans(b"123456789", b"000000000")
-# Where another digit can make another verdict: addresses, hosts, URL escapes, tokens with digits in their prefix.
-_DIGITS_MATTER = re.compile(rb"\.0{1,3}\.0{1,3}\.0|://|::|(?::[0-9a-fA-F]{1,4}){3}|ya00|%(?:00)?0|AAAA")
-_Detector = Callable[[bytes, Pseudonyms], bytes]
-_BY_SHAPE: tuple[_Detector, ...] = (
-    secrets.redact_tokens,
-    secrets.redact_assignments,
-    network.redact_urls,
-    network.redact_emails,
-    hardware.redact_serials,
-    network.redact_ipv4,
-    network.redact_ipv6_and_mac,
-)
 
 
 class Redactor:
@@ -76,34 +60,43 @@ class Redactor:
         home_text = str(home) if home is not None else environ.get("HOME", "")
         account = user if user is not None else environ.get("USER") or environ.get("LOGNAME") or _account()
         hostname = socket.gethostname() if hostname is None else hostname
-        self._table = Pseudonyms(allow)
         self._level = level
-        self._known: set[tuple[str, bytes]] = set()
-        self._values: list[Literal] = list(literals.word_literals(tuple(words)))
-        self._names: list[Literal] = []
-        self._clean: set[bytes] = set()
-        self._clean_shapes: set[bytes] = set()
-        self._changed: dict[bytes, tuple[bytes, tuple[tuple[str, int], ...]]] = {}
-        self._remembered = 0
+        self._table = Pseudonyms(allow)
+        values = list(literals.word_literals(tuple(words)))
+        names: list[literals.Literal] = []
         if level == "full":
-            self._values += literals.secret_literals(environ)
+            values += literals.secret_literals(environ)
         odd = paths.odd_home(home_text, account)
         if odd is not None:
             key = odd.encode("utf-8", "surrogatepass")
-            self._names += (literals.folder(form, key) for form in paths.odd_home_forms(odd))
+            names += (literals.folder(form, key) for form in paths.odd_home_forms(odd))
         accounts = [account, environ.get("USER"), environ.get("LOGNAME"), environ.get("SUDO_USER")]
         if home_text:
             accounts.append(Path(home_text).name)
-        for name in dict.fromkeys(filter(None, accounts)):
-            self._known.add(("user", name.encode("utf-8", "surrogatepass")))
+        known = [name for name in dict.fromkeys(accounts) if name]
+        for name in known:
             if name != "root":
-                self._names += literals.account_literals(name)
+                names += literals.account_literals(name)
         if hostname and level == "full":
-            self._names += literals.host_literals(hostname)
+            names += literals.host_literals(hostname)
             full, short = hostname.lower(), hostname.lower().partition(".")[0]
             self._table.alias(
                 "host", full.encode("utf-8", "surrogatepass"), short.encode("utf-8", "surrogatepass")
             )
+        self._detectors = Detectors(
+            self._table,
+            values,
+            names,
+            (("user", name.encode("utf-8", "surrogatepass")) for name in known),
+            by_shape=level == "full",
+        )
+        self._examples = Examples()
+        self._lines = Lines(self._detectors, self._examples.note)
+
+    @property
+    def level(self) -> str:
+        """How much is replaced; one of `LEVELS`."""
+        return self._level
 
     def learn(self, data: bytes) -> bool:
         """Note the accounts and hosts that `data` shows, for use in every member; say whether one was new.
@@ -111,16 +104,14 @@ class Redactor:
         `data` and `text` do this themselves; whoever has several members calls it for all of them first, so
         that a name found in the last is also replaced in the first.
         """
-        if self._level == "off" or binary.is_binary(data):
+        return not is_binary(data) and self.learn_stream((data,))
+
+    def learn_stream(self, chunks: Iterable[bytes]) -> bool:
+        """`learn` for text that comes in chunks of any size."""
+        if self._level == "off":
             return False
-        before = len(self._names)
-        for name in paths.names(data):
-            self._learn("user", name)
-        if self._level == "full":
-            for user, host in network.shell_hosts(data):
-                self._learn("user", user)
-                self._learn("host", host)
-        return len(self._names) > before
+        learned = [self._detectors.learn(part) for part in self._text_slices(reader_of(chunks))]
+        return any(learned)
 
     def text(self, text: str) -> str:
         """Redact a string."""
@@ -130,119 +121,47 @@ class Redactor:
         """Redact a member's bytes; binary data keeps its length (see `bundler.redact.binary`)."""
         if self._level == "off" or not data:
             return data
-        if binary.is_binary(data):
-            values = [(literal.kind, literal.needle) for literal in (*self._values, *self._names)]
-            values = [value for value in values if not value[1].startswith(b"/")]
-            return self._counted(data, binary.redact_binary(data, values, self._table))
-        if len(data) > _SLICE:
+        binary = is_binary(data)
+        if not binary and len(data) > SLICE:
             self.learn(data)  # else a slice would not know the names in later ones
-        joined = self._several_lines(data)
-        if joined is not data:
-            data = self._counted(data, joined)
-        return b"".join([self._lines(part) for part in _parts(data, _SLICE)])
+        return b"".join(self._redacted(io.BytesIO(data).read, binary))
 
-    def _several_lines(self, data: bytes) -> bytes:
-        """What can span lines: keys in PEM, and values of variables that have line ends."""
-        for literal in self._values:
-            if b"\n" in literal.needle:
-                data = literal.redact(data, self._table)
-        return secrets.redact_private_keys(data, self._table) if self._level == "full" else data
+    def stream(self, chunks: Iterable[bytes], *, binary: bool) -> Iterator[bytes]:
+        """Redact what comes in chunks of any size: the same bytes as `data` gives for all of it, in bounded memory.
 
-    def _lines(self, data: bytes) -> bytes:
-        """Redact whole lines, each distinct one once: a log of passes repeats most of them."""
-        lines = data.split(b"\n")
-        times = Counter(lines)
-        new = [line for line in times if line not in self._clean and line not in self._changed]
-        learned = self.learn(b"\n".join(new))
-        if learned or self._remembered > _MEMORY:
-            self._forget()
-            new = list(times)
-        if new:
-            self._redact_new(self._of_new_shape(b"\n".join(new)))
-        changed = self._changed
-        hits = [line for line in times if line in changed]
-        if not hits:
-            return data
-        for line in hits:
-            for kind, number in changed[line][1]:
-                self._table.count(kind, number * times[line])
-        return b"\n".join([changed[line][0] if line in changed else line for line in lines])
+        Args:
+            chunks: the content; its names must have been learned, if it is text.
+            binary: whether the whole content is binary, see `bundler.redact.Classifier`.
+        """
+        return iter(chunks) if self._level == "off" else self._redacted(reader_of(chunks), binary)
 
-    def _of_new_shape(self, joined: bytes) -> list[bytes]:
-        """The lines that must be looked at: not those that differ only in digits from a line without a hit."""
-        lines = joined.split(b"\n")
-        if any(needle in joined for needle in self._needles_with_digits()):
-            return lines
-        shapes = joined.translate(_DIGITS).split(b"\n")
-        first: dict[bytes, bytes] = {}
-        for shape, line in zip(shapes, lines):
-            if shape not in self._clean_shapes:
-                first.setdefault(shape, line)
-        self._redact_new(list(first.values()))
-        self._clean_shapes.update(
-            shape for shape, line in first.items() if line in self._clean and not _DIGITS_MATTER.search(shape)
-        )
-        self._remembered += sum(map(len, first))
-        return [
-            line
-            for shape, line in zip(shapes, lines)
-            if shape not in self._clean_shapes and line not in self._clean and line not in self._changed
-        ]
+    def _redacted(self, read: Read, binary: bool) -> Iterator[bytes]:
+        if binary:
+            for part in binary_slices(read):
+                yield self._counted(part, self._detectors.redact_binary(part))
+        else:
+            for part in self._text_slices(read):
+                whole = self._counted(part, self._detectors.redact_several_lines(part))
+                yield self._lines.redact(whole)
 
-    def _needles_with_digits(self) -> Iterator[bytes]:
-        for literal in (*self._values, *self._names):
-            if literal.needle.translate(_DIGITS) != literal.needle:
-                yield literal.needle
-
-    def _redact_new(self, lines: list[bytes]) -> None:
-        if not lines:
-            return
-        joined = b"\n".join(lines)
-        self._remembered += len(joined)
-        for block in _parts(joined, _BLOCK):
-            after = self._block(block)
-            if after == block:
-                self._clean.update(block.split(b"\n"))
-                continue
-            pairs = list(zip(block.split(b"\n"), after.split(b"\n")))
-            self._clean.update(old for old, new in pairs if old == new)
-            hits = [(old, new) for old, new in pairs if old != new]
-            for (old, _), settled in zip(hits, self._settled([new for _, new in hits])):
-                self._changed[old] = (settled, added(old, settled))
-
-    def _settled(self, lines: list[bytes]) -> list[bytes]:
-        """Redact changed lines until nothing changes: a replacement can make its neighbour look private."""
-        before = b"\n".join(lines)
-        for _ in range(_ROUNDS):
-            after = self._block(before)
-            if after == before:
-                break
-            before = after
-        return before.split(b"\n")
-
-    def _forget(self) -> None:
-        """Drop what is known of lines: a new name makes it wrong, and there must be an end to its size."""
-        self._clean.clear()
-        self._clean_shapes.clear()
-        self._changed.clear()
-        self._remembered = 0
+    def _text_slices(self, read: Read) -> Iterator[bytes]:
+        return text_slices(read, self._detectors.values_of_several_lines)
 
     def _counted(self, before: bytes, after: bytes) -> bytes:
-        for kind, number in added(before, after):
-            self._table.count(kind, number)
+        if after is not before and after != before:
+            for kind, number in added(before, after):
+                self._table.count(kind, number)
+            self._examples.note(before, after)
         return after
 
-    def _block(self, block: bytes) -> bytes:
-        for literal in self._values:
-            if b"\n" not in literal.needle:  # distinct lines that happen to be neighbours here
-                block = literal.redact(block, self._table)
-        if self._level == "full":
-            for detector in _BY_SHAPE:
-                block = detector(block, self._table)
-        block = paths.redact_homes(block, self._table)
-        for literal in self._names:
-            block = literal.redact(block, self._table)
-        return block
+    def looks_at(self, member: str) -> None:
+        """Say which member comes next, for `examples`."""
+        self._examples.member = member
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """A few of the replacements, by kind, originals included: for the owner's eyes only."""
+        return self._examples.all
 
     @property
     def counts(self) -> tuple[tuple[str, int], ...]:
@@ -258,29 +177,9 @@ class Redactor:
         """Write `mapping` to a file that only its owner can read."""
         self._table.write_map(path)
 
-    def _learn(self, kind: str, name: bytes) -> None:
-        if (kind, name) in self._known:
-            return
-        self._known.add((kind, name))
-        if kind == "user" and len(name) >= 3 and name != b"root":
-            self._names.append(literals.folder_name(name))
-        elif kind == "host" and may_stand_alone(name, at_least=4):
-            self._names.append(literals.word("host", name))
-
 
 def _account() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user may have no name
         return ""
-
-
-def _parts(data: bytes, size: int) -> Iterator[bytes]:
-    """Cut data into parts of about `size` that end at a line's end."""
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start + size) + 1
-        if end == 0:
-            end = len(data)
-        yield data[start:end]
-        start = end
