@@ -12,17 +12,25 @@ import pytest
 
 from bundler.process import Cancelled, kill_all, run
 
-SLEEP = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(61)', {!r}]); {}"
+SLEEP = """
+import subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(61)", {!r}])
+{}
+"""
 
 
 def python(code: str) -> list[str]:
     return [sys.executable, "-c", code]
 
 
-def sleepers() -> list[psutil.Process]:
-    return [
-        p for p in psutil.process_iter(["cmdline"]) if "time.sleep(61)" in " ".join(p.info["cmdline"] or [])
-    ]
+@pytest.fixture
+def token() -> str:
+    """What tells this test's processes from those of a test beside it."""
+    return f"token-{uuid.uuid4()}"
+
+
+def sleepers(token: str) -> list[psutil.Process]:
+    return [p for p in psutil.process_iter(["cmdline"]) if token in " ".join(p.info["cmdline"] or [])]
 
 
 def test_output_and_code_come_back() -> None:
