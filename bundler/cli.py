@@ -111,6 +111,25 @@ def show(**options: Any) -> None:
 
 @npubug.command()
 @click.argument("file", type=_ARCHIVE)
+@click.option("--all", "everything", is_flag=True, help="List also the passes that changed nothing.")
+@click.option("--diff", metavar="PASS", help="Show the IR before and after this pass (its argument or number).")
+@click.option("--grep", metavar="REGEX", help="Say after which pass this first appears and last lives.")
+@_json
+def passes(**options: Any) -> None:
+    """What did each pass do? FILE is an archive, or a log made with --mlir-print-ir-after-all.
+
+    \b
+    npubug passes my_kernel-….npubug.tar.zst
+    npubug passes my_kernel-….npubug.tar.zst --diff one-shot-bufferize
+    npubug passes my_kernel-….npubug.tar.zst --grep 'memref<524288xf32'
+    """
+    from bundler.commands import passes as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
+@click.argument("file", type=_ARCHIVE)
 @click.option("--deadline", help="Stop the search after this time: 90s, 30m, 2h.  [default: none]")
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Compiles at the same time.  [default: all cores]")
 @click.option(
@@ -177,14 +196,44 @@ def diagnose(**options: Any) -> None:
 )
 @click.option("--lang", type=click.Choice(["zh", "en", "both"]), default="both", show_default=True)
 @click.option("-o", "--output", type=_ARCHIVE, help="Write the text to this file.  [default: standard output]")
+@click.option("--search", is_flag=True, help="First list the tracker's open issues with words of this failure.")
+@click.option("--submit", is_flag=True, help="Show the text, ask, and post it.")
+@click.option("--yes", is_flag=True, help="With --submit: post without asking, for scripts.")
+@click.option("--api-url", help="Another address of the tracker's API, such as an enterprise server's.")
 @_json
 def issue(**options: Any) -> None:
     """Write the text of an issue about ARCHIVE, in the form that its tracker asks for.
 
+    --submit needs a token in NPUBUG_GITCODE_TOKEN or NPUBUG_GITHUB_TOKEN, or asks for one.
+
     \b
     npubug issue my_kernel-….npubug.tar.zst --to npuir --lang zh -o issue.md
+    npubug issue my_kernel-….npubug.tar.zst --search --submit
     """
     from bundler.commands import issue as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command(context_settings={"ignore_unknown_options": True})
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="ARCHIVE | FILE | -- COMMAND")
+@click.option("--install", metavar="HASH", help="Compile this cached kernel with the flag; replace its binary.")
+@click.option("--restore", metavar="HASH", help="Put the original binary back.")
+@click.option("--cache", type=_ARCHIVE, help="The cache of --install and --restore.  [default: triton's]")
+@click.option("--kernel", help="With a command: the kernel of this name.")
+@_compiler
+@_flags
+@_timeout
+@_json
+def barrier(**options: Any) -> None:
+    """Does --enable-hivm-inject-barrier-all-sync help, and which other flag does? Compiles only.
+
+    \b
+    npubug barrier my_kernel-….npubug.tar.zst
+    npubug barrier -- python my_kernel.py
+    npubug barrier --install xiXeOlKY; python my_kernel.py; npubug barrier --restore xiXeOlKY
+    """
+    from bundler.commands import barrier as command
 
     raise SystemExit(command.run(**options))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from bundler.capture.cache import cached_ir
 from bundler.capture.session import Capture, CapturedCall, capture
 from bundler.compiler.diagnose import diagnose
-from bundler.compiler.invoke import command_of
+from bundler.compiler.invoke import CompileCommand, command_of
 from bundler.compiler.outcome import Diagnosis, ToolRun
 from bundler.pipeline.case import Case
 
@@ -52,13 +52,9 @@ def choose_failing(
 def case_of_capture(seen: Capture, failing: CapturedCall, diagnosis: Diagnosis) -> Case:
     """The case of one failing call of a run."""
     assert failing.input is not None
-    command, _ = command_of(failing.argv)
-    tool = shutil.which(command.tool)
-    if tool is not None:
-        command = dataclasses.replace(command, tool=Path(tool))
     return Case(
         name=run_name(seen.command) or failing.kernel or "kernel",
-        command=command,
+        command=local_command(failing.argv),
         input=failing.input,
         recorded=diagnosis,
         capture=seen,
@@ -66,6 +62,13 @@ def case_of_capture(seen: Capture, failing: CapturedCall, diagnosis: Diagnosis) 
         cached=cached_ir(seen.cache_dir, failing.kernel, input=failing.input),
         interpreter=_interpreter(seen.command),
     )
+
+
+def local_command(argv: Sequence[str]) -> CompileCommand:
+    """A recorded command line with its tool found on PATH, as the recorded program found it."""
+    command, _ = command_of(argv)
+    tool = shutil.which(command.tool)
+    return dataclasses.replace(command, tool=Path(tool)) if tool is not None else command
 
 
 def names(judged: Sequence[tuple[CapturedCall, Diagnosis]]) -> Iterator[str]:

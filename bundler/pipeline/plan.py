@@ -20,12 +20,16 @@ class Plan:
         timeout: seconds for each recompile.
         say: receives a line for each long step.
         redactor: None leaves everything as it is.
+        review: called when everything is redacted and nothing is written yet; raises to stop there.
+        written: called with the archive's path and manifest when it is complete on disk.
     """
 
     output: Path
     timeout: float
     say: Callable[[str], None]
     redactor: Redactor | None
+    review: Callable[[Redactor], None] | None = None
+    written: Callable[[Path, Manifest], None] | None = None
 
 
 @dataclass(frozen=True)
