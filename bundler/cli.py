@@ -28,6 +28,12 @@ _timeout = click.option(
     "--timeout", type=float, default=600.0, show_default=True, help="Seconds for one compile."
 )
 
+_max_size = click.option(
+    "--max-size",
+    metavar="SIZE",
+    help="Leave out logs and healthy calls, in a fixed order, until the archive fits: 20M, 500k.",
+)
+
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="npubug")
@@ -61,6 +67,7 @@ def npubug() -> None:
 @click.option("--list", "as_list", is_flag=True, help="With --cache or --dump: list the kernels, and stop.")
 @click.option("-o", "--output", type=_ARCHIVE, default=Path(), help="A folder, or the archive's name.")
 @click.option("--always", is_flag=True, help="Write an archive even if nothing failed in the compiler.")
+@_max_size
 @click.option("--redact", type=click.Choice(["full", "off"]), default="full", show_default=True)
 @click.option("--redact-word", "words", multiple=True, help="One more word to replace; repeatable.")
 @click.option("--run-timeout", type=float, help="Seconds after which the command is ended (a hang).")
@@ -105,6 +112,24 @@ def check(**options: Any) -> None:
 def show(**options: Any) -> None:
     """Tell the story of ARCHIVE on one screen, or as a page."""
     from bundler.commands import show as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
+@click.argument("archive", type=_ARCHIVE)
+@click.option("--format", type=click.Choice(["tar.zst", "tar.gz", "zip"]), help="The kind of file to write.")
+@_max_size
+@click.option("-o", "--output", type=_ARCHIVE, help="A folder, or the name.  [default: beside ARCHIVE]")
+@_json
+def repack(**options: Any) -> None:
+    """Write ARCHIVE in another format, or small enough for a tracker.
+
+    \b
+    npubug repack my_kernel-….npubug.tar.zst --format zip
+    npubug repack my_kernel-….npubug.tar.zst --max-size 20M
+    """
+    from bundler.commands import repack as command
 
     raise SystemExit(command.run(**options))
 

@@ -9,8 +9,11 @@ import sys
 from pathlib import Path
 
 from bundler import bundle as pipeline
+from bundler.archive import format_for, open_archive
+from bundler.archive.shed import fit, size_of
 from bundler.capture.cache import default_cache, default_dump, listing
 from bundler.capture.choose import Choice
+from bundler.commands.repack import tell
 from bundler.errors import ExitCode, NpubugError
 from bundler.pipeline.unrecorded import Source, case_without_rerun
 from bundler.redact import Redactor
@@ -29,6 +32,7 @@ def run(
     as_list: bool,
     output: Path,
     always: bool,
+    max_size: str | None,
     redact: str,
     words: tuple[str, ...],
     run_timeout: float | None,
@@ -42,10 +46,13 @@ def run(
     _check_sources(command, ir, folder, log, chosen=bool(kernel or hash or latest or as_list))
     if as_list and folder is not None:
         return _list(folder, kernel, as_json)
+    limit = size_of(max_size) if max_size is not None else None
     redactor = Redactor(words=words) if redact == "full" else None
     plan = pipeline.Plan(output=output, timeout=timeout, say=_say, redactor=redactor)
     if command:
-        return _run_command(command, plan, always=always, run_timeout=run_timeout, as_json=as_json)
+        return _run_command(
+            command, plan, always=always, limit=limit, run_timeout=run_timeout, as_json=as_json
+        )
     source = Source(
         folder=folder,
         ir=ir,
@@ -58,7 +65,7 @@ def run(
         case = case_without_rerun(source, Path(work), os.environ)
         for note in case.notes:
             _say(note)
-        return _report(pipeline.bundle(case, plan), as_json, ExitCode.OK)
+        return _report(pipeline.bundle(case, plan), limit, as_json, ExitCode.OK)
 
 
 def _folder(cache: str | None, dump: str | None) -> Path | None:
@@ -100,7 +107,13 @@ def _list(folder: Path, kernel: str | None, as_json: bool) -> int:
 
 
 def _run_command(
-    command: tuple[str, ...], plan: pipeline.Plan, *, always: bool, run_timeout: float | None, as_json: bool
+    command: tuple[str, ...],
+    plan: pipeline.Plan,
+    *,
+    always: bool,
+    limit: int | None,
+    run_timeout: float | None,
+    as_json: bool,
 ) -> int:
     with pipeline.work_folder() as folder:
         seen = pipeline.run_recorded(command, Path(folder) / "run", timeout=run_timeout)
@@ -116,15 +129,24 @@ def _run_command(
                 _say(f"  {name}")
             if always:
                 path = pipeline.bundle_healthy(pipeline.run_name(command) or "run", seen, plan)
+                _shrink(path, limit)
                 _say(f"wrote {path}")
             if as_json:
                 print(json.dumps({"archive": str(path) if always else None, "command_exit": seen.exit_code}))
             return ExitCode.NOTHING_FAILED
         case = pipeline.case_of_capture(seen, *chosen)
-        return _report(pipeline.bundle(case, plan), as_json, seen.exit_code)
+        return _report(pipeline.bundle(case, plan), limit, as_json, seen.exit_code)
 
 
-def _report(done: pipeline.Bundle, as_json: bool, exit_code: int) -> int:
+def _shrink(path: Path, limit: int | None) -> None:
+    """Leave things out of a finished archive until it fits; one that cannot fit stays whole, as an error says."""
+    if limit is not None and path.stat().st_size > limit:
+        before = len(open_archive(path).manifest.drops)
+        tell(fit(path, path, limit, format_for(path)).drops[before:])
+
+
+def _report(done: pipeline.Bundle, limit: int | None, as_json: bool, exit_code: int) -> int:
+    _shrink(done.path, limit)
     signature = done.manifest.signature
     assert signature is not None
     place = signature.pass_name or signature.stage

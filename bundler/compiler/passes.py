@@ -87,9 +87,9 @@ class _State:
             self.functions.update(shown)
         return changed
 
-    def text_of(self, parts: Parts) -> bytes | None:
-        """The program as last seen, as much of it as `parts` shows; None if that was never shown."""
-        if not parts.is_module:
+    def text_of(self, parts: Parts | None = None) -> bytes | None:
+        """The program as last seen, all or as much of it as `parts` shows; None if that was never shown."""
+        if parts is not None and not parts.is_module:
             known = [
                 self.functions[each.name].text for each in parts.functions if each.name in self.functions
             ]
@@ -142,6 +142,10 @@ class Tracker:
             remark=dump.remark,
         )
         return Step(run, before, self._state.text_of(parts) or b"")
+
+    def program(self) -> bytes:
+        """All of the program as it is after the last dump."""
+        return self._state.text_of() or b""
 
     def _parts(self, text: bytes) -> Parts:
         key = hashlib.blake2b(text, digest_size=16).digest()
