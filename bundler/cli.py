@@ -117,6 +117,27 @@ def show(**options: Any) -> None:
 
 
 @npubug.command()
+@click.argument("a", type=_ARCHIVE)
+@click.argument("b", type=_ARCHIVE)
+@_json
+def diff(**options: Any) -> None:
+    """What differs between archives A and B: failure, flags, environment, IR (by structure), passes."""
+    from bundler.commands import diff as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
+@click.argument("folder", type=_ARCHIVE)
+@_json
+def dedupe(**options: Any) -> None:
+    """Group the archives in FOLDER by failure, the largest group first."""
+    from bundler.commands import dedupe as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
 @click.argument("archive", type=_ARCHIVE)
 @click.option("--format", type=click.Choice(["tar.zst", "tar.gz", "zip"]), help="The kind of file to write.")
 @_max_size

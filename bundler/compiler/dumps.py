@@ -18,6 +18,7 @@ _MARK = b"// -----// IR Dump "
 _BANNER = re.compile(rb"// -----// IR Dump (After|Before) (\S+?)( Failed)? \(([^)\n]*)\)")
 _LONGEST_DUMP = 64 << 20  # what is longer is cut, and says so
 _LONGEST_REMARK = 4096
+_LONGEST_BANNER = 1 << 20
 _LONGEST_MEANING = 4096
 _FUNCTION = re.compile(
     rb'^([ ]*)(?:\w+\.func\b[^\n@]*@("[^"\n]*"|[\w$.\-]+)'
@@ -100,13 +101,15 @@ def read_dumps(chunks: Iterable[bytes]) -> Iterator[RawDump]:
     held = bytearray()
     cut = False
     banner: re.Match[bytes] | None = None
+    searched = 0
     for chunk in chunks:
-        searched = max(len(held) - len(_MARK), 0)
         held += chunk
         while True:
             at = held.find(_MARK, searched)
             end = held.find(b"\n", at) if at >= 0 else -1
             if end < 0:
+                # The next piece may complete a banner, or only its first words.
+                searched = at if at >= 0 else max(len(held) - len(_MARK), 0)
                 break
             found = _BANNER.match(bytes(held[at:end]))
             if found is None:
@@ -116,12 +119,15 @@ def read_dumps(chunks: Iterable[bytes]) -> Iterator[RawDump]:
                 yield _raw(banner, bytes(held[:at]), cut)
             banner, cut, searched = found, False, 0
             del held[: end + 1]
-        if banner is None:
-            del held[: -len(_MARK) - 4096]  # no dump has begun; only a banner cut in two matters
-        elif len(held) > _LONGEST_DUMP:
-            # The middle goes: the end may hold the start of the next banner.
-            cut = True
-            del held[_LONGEST_DUMP - (1 << 20) : -(1 << 16)]
+        surplus = searched if banner is None else searched - _LONGEST_DUMP
+        if surplus > 0:
+            # Before the first banner nothing matters; of too long a dump, the middle goes.
+            start = 0 if banner is None else _LONGEST_DUMP
+            cut = cut or banner is not None
+            del held[start : start + surplus]
+            searched -= surplus
+        if len(held) - searched > _LONGEST_BANNER:  # no banner: a line without end
+            searched += _LONGEST_BANNER
     if banner is not None:
         yield _raw(banner, bytes(held), cut)
 
