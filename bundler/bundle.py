@@ -34,7 +34,7 @@ from bundler.pipeline.captured import (
 from bundler.pipeline.case import Case, case_of_file, context_of
 from bundler.pipeline.contents import Evidence, contents_of, now, signature_record
 from bundler.pipeline.plan import Bundle, Plan
-from bundler.pipeline.redaction import redact
+from bundler.pipeline.redaction import input_sha256, redact
 from bundler.pipeline.reruns import FLAKY_RUNS, STEADY_RUNS, reruns, steadiness_note
 
 __all__ = [
@@ -117,15 +117,27 @@ def _finish(
     plan: Plan, manifest: Manifest, calls: CallMembers, members: Sequence[NewMember], file_name: str
 ) -> tuple[Path, Manifest]:
     """Redact everything and write the archive."""
-    manifest = dataclasses.replace(manifest, calls=tuple(calls.records), drops=tuple(calls.drops))
     together = [*members, *calls.members]
-    if plan.redactor is not None:
-        plan.say("redacting")
-        file_name = plan.redactor.text(file_name)
-        manifest, together = redact(manifest, together, plan.redactor)
-    path = plan.output / file_name if plan.output.is_dir() else plan.output
-    plan.say(f"writing {path.name}")
-    return path, write_archive(path, manifest, together)
+    manifest = dataclasses.replace(
+        manifest,
+        calls=tuple(calls.records),
+        drops=tuple(calls.drops),
+        original_input_sha256=input_sha256(together),
+        redaction_level="off",
+    )
+    with work_folder() as scratch:
+        if plan.redactor is not None:
+            plan.say("redacting")
+            manifest, together = redact(manifest, together, plan.redactor, Path(scratch))
+            file_name = plan.redactor.text(file_name)
+            if plan.review is not None:
+                plan.review(plan.redactor)
+        path = plan.output / file_name if plan.output.is_dir() else plan.output
+        plan.say(f"writing {path.name}")
+        written = write_archive(path, manifest, together)
+    if plan.written is not None:
+        plan.written(path, written)
+    return path, written
 
 
 def work_folder() -> tempfile.TemporaryDirectory[str]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"  # 1.1: original_input_sha256, redaction_level
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,10 @@ class Manifest:
     """Everything an archive says about itself.
 
     `created` is the only time in it, RFC 3339 in UTC. `command` is the user's command line or empty;
-    `failing_call` is the id of the call that `signature` describes. `redactions` counts replacements by kind.
+    `failing_call` is the id of the call that `signature` describes. `redactions` counts replacements by kind, and
+    `redaction_level` says what was looked for: full, paths, off; None if the writer did not say.
+    `original_input_sha256` is of the member with the role "input" before anything in it was replaced: the owner
+    can tell by it which file it was.
     """
 
     name: str
@@ -164,6 +167,8 @@ class Manifest:
     environment: tuple[Fact, ...] = ()
     workaround: Workaround | None = None
     reduction: Reduction | None = None
+    original_input_sha256: str | None = None
+    redaction_level: str | None = None
     redactions: tuple[tuple[str, int], ...] = ()
     drops: tuple[Drop, ...] = ()
     members: tuple[Member, ...] = ()

@@ -116,7 +116,7 @@ def measure(member: NewMember) -> Member:
     """Return the manifest's entry for a new member: size and sha256 of its content."""
     digest = hashlib.sha256()
     size = 0
-    with _opened(member) as stream:
+    with opened(member) as stream:
         while chunk := stream.read(CHUNK):
             digest.update(chunk)
             size += len(chunk)
@@ -128,7 +128,7 @@ def measure(member: NewMember) -> Member:
 def streams(measured: Iterable[Member], members: Iterable[NewMember]) -> Iterator[tuple[Member, Readable]]:
     """Open one member's content after the other, in the order given."""
     for entry, member in zip(measured, members):
-        with _opened(member) as stream:
+        with opened(member) as stream:
             yield entry, stream
 
 
@@ -149,7 +149,12 @@ def _checked(member: Member, stream: Readable) -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def _opened(member: NewMember) -> Iterator[Readable]:
+def opened(member: NewMember) -> Iterator[Readable]:
+    """Open a member's content.
+
+    Raises:
+        NpubugError: its file cannot be read.
+    """
     if isinstance(member.content, bytes):
         yield io.BytesIO(member.content)
         return

@@ -23,3 +23,9 @@ def test_an_archive_of_an_older_version_is_read(path: Path) -> None:
 
 def test_an_archive_of_this_version_is_kept() -> None:
     assert f"format-{SCHEMA_VERSION}.npubug.tar.zst" in [path.name for path in KEPT]
+
+
+def test_what_an_older_version_did_not_say_is_not_made_up() -> None:
+    old = open_archive(Path(__file__).parent / "data" / "format-1.0.npubug.tar.zst").manifest
+    assert old.original_input_sha256 is None
+    assert old.redaction_level is None
