@@ -74,19 +74,19 @@ def install(binary: Path, make: Callable[[], bytes], command: tuple[str, ...]) -
     before = _sha256(binary)
     content = make()
     record = Replaced(before, hashlib.sha256(content).hexdigest(), command)
+    backup = _beside(binary, _BACKUP)
     with _writing(binary):
-        backup = _beside(binary, _BACKUP)
-        _put(backup, binary.read_bytes(), like=binary)
-        if _sha256(backup) != before:
-            backup.unlink()
-            raise _changed(binary, "while the new one was compiled", "run it again")
+        # The record comes first: who cannot create it must not touch the other's backup.
         _put_new(_beside(binary, _RECORD), json.dumps(asdict(record), indent=1).encode())
         try:
+            _put(backup, binary.read_bytes(), like=binary)
+            if not before == _sha256(backup) == _sha256(binary):
+                raise _changed(binary, "while the new one was compiled", "run it again")
             _put(binary, content, like=backup)
         except BaseException:
             # The binary comes last, so nothing but our own files is there to undo.
+            backup.unlink(missing_ok=True)
             _beside(binary, _RECORD).unlink()
-            backup.unlink()
             raise
     return record
 
