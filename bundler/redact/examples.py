@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from bundler.redact.pseudonyms import PSEUDONYM, is_pseudonym
 
 EXAMPLES = 4  # of each kind, each with another stand-in
 _AROUND = 40
+_BLOCK = 1 << 14
 _FIND = re.compile(rb"(?:" + PSEUDONYM + rb")+")
 
 
@@ -52,6 +54,12 @@ class Examples:
                     _text(new[end : end + _AROUND].partition(b"\n")[0]),
                     self.member,
                 )
+
+    def note_binary(self, old: bytes, new: bytes) -> None:
+        """Take examples out of the first places in which two texts of the same length differ."""
+        places = (slice(start, start + _BLOCK) for start in range(0, len(old), _BLOCK))
+        for place in islice((each for each in places if old[each] != new[each]), EXAMPLES):
+            self.note(old[place], new[place])
 
     @property
     def all(self) -> tuple[Example, ...]:

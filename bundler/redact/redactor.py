@@ -138,21 +138,24 @@ class Redactor:
     def _redacted(self, read: Read, binary: bool) -> Iterator[bytes]:
         if binary:
             for part in binary_slices(read):
-                yield self._counted(part, self._detectors.redact_binary(part))
+                redacted = self._detectors.redact_binary(part)
+                self._count(part, redacted)
+                self._examples.note_binary(part, redacted)
+                yield redacted
         else:
             for part in self._text_slices(read):
-                whole = self._counted(part, self._detectors.redact_several_lines(part))
+                whole = self._detectors.redact_several_lines(part)
+                if whole is not part and whole != part:
+                    self._count(part, whole)
+                    self._examples.note(part, whole)
                 yield self._lines.redact(whole)
 
     def _text_slices(self, read: Read) -> Iterator[bytes]:
         return text_slices(read, self._detectors.values_of_several_lines)
 
-    def _counted(self, before: bytes, after: bytes) -> bytes:
-        if after is not before and after != before:
-            for kind, number in added(before, after):
-                self._table.count(kind, number)
-            self._examples.note(before, after)
-        return after
+    def _count(self, before: bytes, after: bytes) -> None:
+        for kind, number in added(before, after):
+            self._table.count(kind, number)
 
     def looks_at(self, member: str) -> None:
         """Say which member comes next, for `examples`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-SLICE = 8 << 20
+SLICE = 4 << 20
 LONGEST = 2 * SLICE  # a longer line, or pile of keys, is cut nevertheless: memory must have an end
 _KEY = b"PRIVATE KEY"
 _KEY_REACH = 64 << 10  # an RSA key of 16384 bits has 13 kB
@@ -77,12 +77,15 @@ def _slices(read: Read, cut: Callable[[bytes], int], longest: int) -> Iterator[b
             held.append(chunk)
             length += len(chunk)
         buffer = b"".join(held)
+        held.clear()
         if length < longest:
             break
         end = cut(buffer)
-        yield buffer[:end]
-        held, length = [buffer[end:]], length - end
+        part = buffer[:end]
+        held.append(buffer[end:])
+        length -= end
         del buffer
+        yield part
     if buffer:
         yield buffer
 
