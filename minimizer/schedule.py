@@ -1,9 +1,19 @@
-"""Which transforms there are, and in which order they are tried: big structural cuts first, cosmetics last."""
+"""Which transforms there are, and in which order they are tried.
+
+Big structural cuts first. Then what is cheap and changes the whole text (attributes, names), so that the long tail of
+small edits is tried on the final text and its verdicts stay valid.
+"""
 
 from __future__ import annotations
 
 from minimizer.transforms.arguments import DROP_ARGUMENTS
-from minimizer.transforms.attributes import DROP_ATTRIBUTES, SHORTEN_NAMES, SPLAT_CONSTANTS, STRIP_FUNCTIONS
+from minimizer.transforms.attributes import (
+    DROP_ATTRIBUTES,
+    PLAIN_FUNCTIONS,
+    SHORTEN_NAMES,
+    SPLAT_CONSTANTS,
+    STRIP_FUNCTIONS,
+)
 from minimizer.transforms.control_flow import BRANCHES, DROP_BLOCK_ARGUMENTS
 from minimizer.transforms.edit import Transform
 from minimizer.transforms.erase import CUT, ERASE, ERASE_TO_CONSTANT
@@ -16,6 +26,8 @@ TRANSFORMS: tuple[Transform, ...] = (
     INLINE,
     CUT,
     STRIP_FUNCTIONS,
+    PLAIN_LAYOUTS,
+    SHORTEN_NAMES,
     ERASE,
     DROP_BLOCK_ARGUMENTS,
     TO_OPERAND,
@@ -25,6 +37,5 @@ TRANSFORMS: tuple[Transform, ...] = (
     DROP_ARGUMENTS,
     DROP_ATTRIBUTES,
     SPLAT_CONSTANTS,
-    PLAIN_LAYOUTS,
-    SHORTEN_NAMES,
+    PLAIN_FUNCTIONS,
 )

@@ -3,6 +3,9 @@
 Sets are tried in halves: many independent edits at once, then fewer. Edits of a set always refer to the program
 the set was made on, so the ones accepted so far and a new chunk are simply applied together, and two chunks that
 succeed side by side are united. Choices are big steps, the first that works is taken.
+
+Single edits, of all sets together, are tried in one sweep at the end of a round: near the minimum most of them
+fail, and one long list keeps all cores busy where many short ones would not.
 """
 
 from __future__ import annotations
@@ -17,7 +20,22 @@ from minimizer.transforms.arguments import order_arguments
 from minimizer.transforms.edit import Edit, Transform, apply_all
 from minimizer.workers import Evaluator, OutOfTime
 
+_FEW = 6  # a set of so few edits is not worth halving
 _ABREAST = 4  # chunks of a set judged side by side; fixed, so that the result does not depend on the jobs
+
+_Edits = Sequence[tuple[Transform, Edit]]
+
+
+def _sizes(count: int, transform: Transform) -> list[int]:
+    """The chunk sizes in which a set of `count` edits is tried, before the sweep."""
+    if count <= _FEW and transform.smallest > 1:
+        return [count] if transform.whole and count > 1 else []
+    size = count if transform.whole else (count + 1) // 2
+    sizes = []
+    while size > transform.smallest:
+        sizes.append(size)
+        size = (size + 1) // 2
+    return [*sizes, transform.smallest] if count else []
 
 
 @dataclass(frozen=True)
@@ -74,14 +92,18 @@ class Search:
     def _round(self) -> bool:
         before = self.best.measure
         for transform in self._transforms:
-            self.current = transform.name
-            self._on_step(self)
+            self._begin(transform.name)
             if transform.kind == "choice":
                 while self._choose(transform):
                     pass
             else:
-                self._reduce_set(transform)
+                self._halve(transform)
+        self._sweep()
         return self.best.measure < before
+
+    def _begin(self, name: str) -> None:
+        self.current = name
+        self._on_step(self)
 
     def _choose(self, transform: Transform) -> bool:
         made: list[Program] = []
@@ -99,28 +121,38 @@ class Search:
         self._accept(transform, made[found])
         return True
 
-    def _reduce_set(self, transform: Transform, largest: int | None = None) -> None:
+    def _halve(self, transform: Transform, largest: int | None = None) -> None:
+        """Try a set's edits many at once, then fewer, in chunks of at most `largest`."""
         base = self.best
-        edits = list(transform.edits(base))
+        edits = [(transform, edit) for edit in transform.edits(base)]
         taken: set[int] = set()
-        size = len(edits) if transform.whole else (len(edits) + 1) // 2
-        size = min(size, largest or size)
-        while size:
+        for size in _sizes(len(edits), transform):
+            if largest is not None and size > largest:
+                continue
             left = [number for number in range(len(edits)) if number not in taken]
             chunks = [left[start : start + size] for start in range(0, len(left), size)]
             for start in range(0, len(chunks), _ABREAST):
-                self._try_chunks(transform, base, edits, taken, chunks[start : start + _ABREAST])
+                self._try_chunks(base, edits, taken, chunks[start : start + _ABREAST])
                 if self.best.measure.ops * 2 < base.measure.ops:
                     # Go on from the small program: copying the big one each time would cost more than compiling.
-                    return self._reduce_set(transform, size)
-            size = 0 if size == 1 else (size + 1) // 2
-        return None
+                    self._halve(transform, size)
+                    return
+
+    def _sweep(self) -> None:
+        """Try every single edit of every set."""
+        self._begin("sweep")
+        base = self.best
+        sets = [transform for transform in self._transforms if transform.kind == "set"]
+        edits = [(transform, edit) for transform in sets for edit in transform.edits(base)]
+        taken: set[int] = set()
+        for start in range(0, len(edits), _ABREAST):
+            batch = range(start, min(start + _ABREAST, len(edits)))
+            self._try_chunks(base, edits, taken, [[number] for number in batch])
 
     def _try_chunks(
         self,
-        transform: Transform,
         base: Program,
-        edits: Sequence[Edit],
+        edits: _Edits,
         taken: set[int],
         chunks: Sequence[Sequence[int]],
     ) -> None:
@@ -133,18 +165,18 @@ class Search:
         while winners:
             chunk, program = winners.pop(0)
             taken.update(chunk)
-            self._accept(transform, program)
+            self._accept(edits[chunk[0]][0], program)
             # The others were judged without this one: ask again, one at a time.
             winners = winners and self._interesting(base, edits, taken, [c for c, _ in winners])
 
     def _interesting(
-        self, base: Program, edits: Sequence[Edit], taken: set[int], chunks: Sequence[Sequence[int]]
+        self, base: Program, edits: _Edits, taken: set[int], chunks: Sequence[Sequence[int]]
     ) -> list[tuple[Sequence[int], Program]]:
         made: list[tuple[Sequence[int], Program]] = []
 
         def texts() -> Iterator[str]:
             for chunk in chunks:
-                chosen = [edits[number] for number in sorted({*taken, *chunk})]
+                chosen = [edits[number][1] for number in sorted({*taken, *chunk})]
                 program = self._candidate(base, chosen, self.best.measure)
                 if program is not None:
                     made.append((chunk, program))

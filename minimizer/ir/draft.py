@@ -157,9 +157,9 @@ class Draft:
         return argument
 
     def remove_argument(self, function: Operation, index: int) -> bool:
-        """Remove the unused argument at `index`; False if it is used."""
+        """Remove the unused argument at `index`; False if it is used, or not there."""
         block = function.regions[0].blocks[0]
-        if block.args[index].uses:
+        if index >= len(block.args) or block.args[index].uses:
             return False
         block.erase_arg(block.args[index])
         self._resign(function, remove=index)

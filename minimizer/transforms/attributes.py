@@ -129,8 +129,12 @@ class StripFunctions:
         return any(removed)
 
 
-def _strips(program: Program) -> Sequence[Edit]:
-    return [StripFunctions(kernel=False), StripFunctions(kernel=True)]
+def _strip(program: Program) -> Sequence[Edit]:
+    return [StripFunctions(kernel=True)]
+
+
+def _plain(program: Program) -> Sequence[Edit]:
+    return [StripFunctions(kernel=False)]
 
 
 @dataclass(frozen=True)
@@ -157,7 +161,9 @@ def _splats(program: Program) -> Sequence[Edit]:
     return found
 
 
-STRIP_FUNCTIONS = Transform("strip functions", _strips, kind="choice")
+STRIP_FUNCTIONS = Transform("strip functions", _strip, kind="choice")
+# Late: a plain function cannot always take what a kernel can, so it may end up with more operations.
+PLAIN_FUNCTIONS = Transform("plain functions", _plain)
 DROP_ATTRIBUTES = Transform("drop attributes", _attributes)
 SHORTEN_NAMES = Transform("shorten names", _names)
 SPLAT_CONSTANTS = Transform("splat constants", _splats)

@@ -34,12 +34,14 @@ class Transform:
             `choice`: each is a big step that changes the rest, so the first that works is taken and the
             list made anew.
         whole: for a set, whether trying all at once makes sense (removing everything never does).
+        smallest: for a set, the smallest chunk before the sweep, which tries single edits of all sets.
     """
 
     name: str
     edits: Callable[[Program], Sequence[Edit]]
     kind: str = "set"
     whole: bool = True
+    smallest: int = 2
 
 
 def apply_all(program: Program, edits: Sequence[Edit]) -> Program | None:

@@ -97,6 +97,7 @@ def _cuts(program: Program) -> Sequence[Cut]:
     return [Cut(index) for index in _erasable(program)]
 
 
-CUT = Transform("cut", _cuts, whole=False)
+# Down to single operations at once: what it leaves is what all that follows works on.
+CUT = Transform("cut", _cuts, whole=False, smallest=1)
 ERASE = Transform("erase", _with_arguments, whole=False)
-ERASE_TO_CONSTANT = Transform("erase to constant", _with_constants)
+ERASE_TO_CONSTANT = Transform("erase to constant", _with_constants, whole=False)

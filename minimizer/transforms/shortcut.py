@@ -115,8 +115,10 @@ class MergeArguments:
         if draft.is_gone(function):
             return False
         arguments: Sequence[BlockArgument] = function.regions[0].blocks[0].args
-        if not arguments[self.position].uses:
+        if self.position >= len(arguments) or not arguments[self.position].uses:
             return False
+        if arguments[self.position].type != arguments[self.by].type:
+            return False  # an earlier edit of the batch shifted the arguments
         arguments[self.position].replace_all_uses_with(arguments[self.by])
         return True
 
@@ -139,6 +141,6 @@ def _has_body(op: Operation) -> bool:
     return "function_type" in op.properties and bool(op.regions and op.regions[0].blocks)
 
 
-TO_OPERAND = Transform("short-cut to operand", _to_operands)
-TO_EARLIER = Transform("short-cut to earlier value", _to_earlier)
+TO_OPERAND = Transform("short-cut to operand", _to_operands, whole=False)
+TO_EARLIER = Transform("short-cut to earlier value", _to_earlier, whole=False)
 MERGE_ARGUMENTS = Transform("merge arguments", _merges)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType, NoneAttr
+from xdsl.ir import Attribute
 
 from minimizer.ir.draft import Draft
 from minimizer.ir.program import Program, name_of
@@ -34,9 +35,11 @@ class PlainLayout:
         function = draft.ops[self.index]
         if draft.is_gone(function) or draft.function_of(function) is None:
             return False
-        old = function.regions[0].blocks[0].args[self.position]
-        if not isinstance(old.type, MemRefType):
-            return False
+        arguments = function.regions[0].blocks[0].args
+        if self.position >= len(arguments) or not _has_layout(arguments[self.position].type):
+            return False  # an earlier edit of the batch shifted the arguments
+        old = arguments[self.position]
+        assert isinstance(old.type, MemRefType)
         new = draft.add_argument(function, MemRefType(old.type.element_type, old.type.shape))
         old.replace_all_uses_with(new)
         return draft.remove_argument(function, old.index)
@@ -48,12 +51,15 @@ def _layouts(program: Program) -> Sequence[Edit]:
         if "function_type" not in op.properties or not op.regions or not op.regions[0].blocks:
             continue
         for argument in reversed(op.regions[0].blocks[0].args):
-            type = argument.type
-            if not isinstance(type, MemRefType) or isinstance(type.layout, NoneAttr):
-                continue
-            if all(name_of(use.operation) in _ANY_LAYOUT for use in argument.uses):
+            if _has_layout(argument.type) and all(
+                name_of(use.operation) in _ANY_LAYOUT for use in argument.uses
+            ):
                 found.append(PlainLayout(index, argument.index))
     return found
+
+
+def _has_layout(type: Attribute) -> bool:
+    return isinstance(type, MemRefType) and not isinstance(type.layout, NoneAttr)
 
 
 PLAIN_LAYOUTS = Transform("plain layouts", _layouts)
