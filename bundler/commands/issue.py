@@ -49,6 +49,10 @@ def run(
         attachment_size=archive.stat().st_size,
     )
     _say(f"for {text.tracker.name} ({text.tracker.url}): {text.why}")
+    if opened.manifest.signature is not None and opened.manifest.signature.outcome == "unusable":
+        _say(
+            "the compiler could not do its work on this machine at all: mend the installation before you report"
+        )
     answer: dict[str, object] = {
         "title": text.title,
         "body": text.body,

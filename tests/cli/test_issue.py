@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -216,3 +218,43 @@ def test_the_token_gets_into_no_archive(tmp_path: Path) -> None:
     )
     with zipfile.ZipFile(tmp_path / "a.npubug.zip") as opened:
         assert not any(TOKEN.encode() in opened.read(name) for name in opened.namelist())
+
+
+def test_an_edited_text_is_shown_again_and_keeps_its_mark(
+    archive: Path, server: Tracker, tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor.sh"
+    editor.write_text("#!/bin/sh\nprintf 'written by hand\\n' > \"$1\"\n")
+    editor.chmod(0o755)
+    variable = "NPUBUG_GITCODE_TOKEN" if server.site == "gitcode" else "NPUBUG_GITHUB_TOKEN"
+    done = subprocess.run(
+        argv("issue", archive, "--to", "npuir" if server.site == "gitcode" else "triton-ascend", "--submit"),
+        env={
+            **environment(),
+            variable: TOKEN,
+            "NPUBUG_GITCODE_API": server.base,
+            "NPUBUG_GITHUB_API": server.base,
+            "VISUAL": str(editor),
+            "EDITOR": str(editor),
+        },
+        input="e\ny\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == ExitCode.OK, done.stderr
+    body = server.issues[-1]["body"]
+    assert body.startswith("written by hand\n\n`npubug-report-")
+    assert done.stdout.endswith(f"{body}\n"), "what was posted was shown"
+
+
+def test_the_advice_for_the_attachment_works_as_it_stands(archive: Path, tmp_path: Path) -> None:
+    shutil.copy(archive, tmp_path)
+    text = npubug("issue", archive.name, "--to", "triton-ascend", "--lang", "en", cwd=tmp_path).out
+    found = re.search(r"run `npubug (repack [^`]*)` first", text)
+    assert found is not None
+    assert npubug(*shlex.split(found[1]), cwd=tmp_path).code == ExitCode.OK
+    (packed,) = tmp_path.glob("*.zip")
+    again = npubug("issue", packed.name, "--to", "triton-ascend", "--lang", "en", cwd=tmp_path).out
+    assert "repack" not in again and packed.name in again
