@@ -33,6 +33,13 @@ _max_size = click.option(
     metavar="SIZE",
     help="Leave out logs and healthy calls, in a fixed order, until the archive fits: 20M, 500k.",
 )
+_redact = click.option(
+    "--redact",
+    type=click.Choice(["full", "paths", "off"]),
+    default="full",
+    show_default=True,
+    help="What to replace: everything private; home paths, user names and --redact-word only; nothing.",
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -68,8 +75,10 @@ def npubug() -> None:
 @click.option("-o", "--output", type=_ARCHIVE, default=Path(), help="A folder, or the archive's name.")
 @click.option("--always", is_flag=True, help="Write an archive even if nothing failed in the compiler.")
 @_max_size
-@click.option("--redact", type=click.Choice(["full", "off"]), default="full", show_default=True)
+@_redact
 @click.option("--redact-word", "words", multiple=True, help="One more word to replace; repeatable.")
+@click.option("--show-redactions", is_flag=True, help="List what is replaced, and ask before writing.")
+@click.option("--yes", is_flag=True, help="With --show-redactions: list, and write without asking.")
 @click.option("--run-timeout", type=float, help="Seconds after which the command is ended (a hang).")
 @_compiler
 @_flags
@@ -158,7 +167,9 @@ def repack(**options: Any) -> None:
 @npubug.command()
 @click.argument("file", type=_ARCHIVE)
 @click.option("--all", "everything", is_flag=True, help="List also the passes that changed nothing.")
-@click.option("--diff", metavar="PASS", help="Show the IR before and after this pass (its argument or number).")
+@click.option(
+    "--diff", metavar="PASS", help="Show the IR before and after this pass (its argument or number)."
+)
 @click.option("--grep", metavar="REGEX", help="Say after which pass this first appears and last lives.")
 @_json
 def passes(**options: Any) -> None:
@@ -241,8 +252,12 @@ def diagnose(**options: Any) -> None:
     help="The tracker; auto chooses it by stage and pass, and says why.",
 )
 @click.option("--lang", type=click.Choice(["zh", "en", "both"]), default="both", show_default=True)
-@click.option("-o", "--output", type=_ARCHIVE, help="Write the text to this file.  [default: standard output]")
-@click.option("--search", is_flag=True, help="First list the tracker's open issues with words of this failure.")
+@click.option(
+    "-o", "--output", type=_ARCHIVE, help="Write the text to this file.  [default: standard output]"
+)
+@click.option(
+    "--search", is_flag=True, help="First list the tracker's open issues with words of this failure."
+)
 @click.option("--submit", is_flag=True, help="Show the text, ask, and post it.")
 @click.option("--yes", is_flag=True, help="With --submit: post without asking, for scripts.")
 @click.option("--api-url", help="Another address of the tracker's API, such as an enterprise server's.")
@@ -263,7 +278,9 @@ def issue(**options: Any) -> None:
 
 @npubug.command(context_settings={"ignore_unknown_options": True})
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="ARCHIVE | FILE | -- COMMAND")
-@click.option("--install", metavar="HASH", help="Compile this cached kernel with the flag; replace its binary.")
+@click.option(
+    "--install", metavar="HASH", help="Compile this cached kernel with the flag; replace its binary."
+)
 @click.option("--restore", metavar="HASH", help="Put the original binary back.")
 @click.option("--cache", type=_ARCHIVE, help="The cache of --install and --restore.  [default: triton's]")
 @click.option("--kernel", help="With a command: the kernel of this name.")
@@ -287,10 +304,26 @@ def barrier(**options: Any) -> None:
 @npubug.command()
 @click.option("--python", type=click.Path(path_type=Path), help="The user's Python.  [default: this one]")
 @click.option("--format", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
-@click.option("--redact", type=click.Choice(["full", "off"]), default="full", show_default=True)
+@_redact
 def env(**options: Any) -> None:
     """Print what is known of this machine: versions, NPU, CANN, driver, with the source or why it is unknown."""
     from bundler.commands import env as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
+@click.argument("file", type=_ARCHIVE)
+@click.option("--archive", help="The archive, or its name, that FILE is about.  [default: told from FILE]")
+@click.option(
+    "-o", "--output", type=_ARCHIVE, help="Where to write.  [default: standard output; ARCHIVE.unredacted…]"
+)
+def unredact(**options: Any) -> None:
+    """Put the originals back into FILE: a maintainer's answer (- for standard input), or an archive.
+
+    Works where the archive was made: the map of the stand-ins never leaves this machine, and holds no secrets.
+    """
+    from bundler.commands import unredact as command
 
     raise SystemExit(command.run(**options))
 

@@ -13,10 +13,10 @@ from bundler.archive import format_for, open_archive
 from bundler.archive.shed import fit, size_of
 from bundler.capture.cache import default_cache, default_dump, listing
 from bundler.capture.choose import Choice
+from bundler.commands.redaction import keeper_for, redactor_for, review_for
 from bundler.commands.repack import tell
 from bundler.errors import ExitCode, NpubugError
 from bundler.pipeline.unrecorded import Source, case_without_rerun
-from bundler.redact import Redactor
 from bundler.report.kernels import render_json, render_text
 
 
@@ -35,6 +35,8 @@ def run(
     max_size: str | None,
     redact: str,
     words: tuple[str, ...],
+    show_redactions: bool,
+    yes: bool,
     run_timeout: float | None,
     compiler: Path | None,
     flags: str | None,
@@ -47,8 +49,15 @@ def run(
     if as_list and folder is not None:
         return _list(folder, kernel, as_json)
     limit = size_of(max_size) if max_size is not None else None
-    redactor = Redactor(words=words) if redact == "full" else None
-    plan = pipeline.Plan(output=output, timeout=timeout, say=_say, redactor=redactor)
+    redactor = redactor_for(redact, words)
+    plan = pipeline.Plan(
+        output=output,
+        timeout=timeout,
+        say=_say,
+        redactor=redactor,
+        review=review_for(redactor, show=show_redactions, yes=yes, say=_say),
+        written=keeper_for(redactor, _say),
+    )
     if command:
         return _run_command(
             command, plan, always=always, limit=limit, run_timeout=run_timeout, as_json=as_json

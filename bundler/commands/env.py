@@ -7,12 +7,12 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from bundler.commands.redaction import redactor_for
 from bundler.compiler.toolchain import COMPILE, find_tool
 from bundler.errors import ExitCode, NpubugError
 from bundler.evidence.environment import Context, collect
 from bundler.manifest import Fact
 from bundler.printable import printable
-from bundler.redact import Redactor
 
 
 def run(python: Path | None, format: str, redact: str) -> int:
@@ -22,8 +22,8 @@ def run(python: Path | None, format: str, redact: str) -> int:
     except NpubugError:
         compiler = None
     facts = collect(Context(interpreter=python or Path(sys.executable), compiler=compiler))
-    if redact != "off":
-        redactor = Redactor()
+    redactor = redactor_for(redact)
+    if redactor is not None:
         facts = tuple(
             Fact(f.name, f.value and redactor.text(f.value), redactor.text(f.source), redactor.text(f.reason))
             for f in facts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from bundler.archive import NewMember
@@ -54,7 +54,7 @@ def redact(
         # Names too: the manifest's references to them go through the same replacement.
         clean.append(dataclasses.replace(member, name=redactor.text(member.name), content=content))
     redactor.looks_at("manifest.json")
-    redacted = _redact_value(manifest, redactor)
+    redacted = map_strings(manifest, redactor.text)
     assert isinstance(redacted, Manifest)
     noted = dataclasses.replace(redacted, redactions=redactor.counts, redaction_level=redactor.level)
     return noted, clean
@@ -95,14 +95,15 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(getattr(value, field.name))
 
 
-def _redact_value(value: object, redactor: Redactor) -> object:
+def map_strings(value: object, change: Callable[[str], str]) -> object:
+    """A value of the manifest's classes with every string changed but those that are npubug's own words."""
     if isinstance(value, str):
-        return redactor.text(value)
+        return change(value)
     if isinstance(value, tuple):
-        return tuple(_redact_value(each, redactor) for each in value)
+        return tuple(map_strings(each, change) for each in value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {
-            field.name: _redact_value(getattr(value, field.name), redactor)
+            field.name: map_strings(getattr(value, field.name), change)
             for field in dataclasses.fields(value)
             if field.name not in _OURS
         }

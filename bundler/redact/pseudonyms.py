@@ -74,18 +74,26 @@ class Pseudonyms:
 
     def write_map(self, path: Path) -> None:
         """Write the mapping as JSON, for its owner's eyes only, whole or not at all."""
-        scratch = path.with_name(f".{path.name}.{os.getpid()}")
-        text = json.dumps(self.mapping, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-        try:
-            # O_EXCL, and the mode at creation: it is never readable by others, and follows no planted link.
-            descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            scratch.replace(path)
-        finally:
-            scratch.unlink(missing_ok=True)
+        write_private(path, json.dumps(self.mapping, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    scratch = path.with_name(f".{os.getpid()}.{path.name}"[:250])
+    try:
+        # O_EXCL, and the mode at creation: it is never readable by others, and follows no planted link.
+        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 def added(before: bytes, after: bytes) -> tuple[tuple[str, int], ...]:

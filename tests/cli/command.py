@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,8 +40,19 @@ class Done:
     err: str
 
 
+# Settings and state of whoever runs the tests are neither read nor written.
+XDG = Path(tempfile.mkdtemp(prefix="npubug-tests-"))
+atexit.register(shutil.rmtree, XDG, ignore_errors=True)
+
+
 def environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{compiler_folder()}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
+    return {
+        **os.environ,
+        "PATH": f"{compiler_folder()}{os.pathsep}{os.environ['PATH']}",
+        "NO_COLOR": "1",
+        "XDG_CONFIG_HOME": str(XDG / "config"),
+        "XDG_STATE_HOME": str(XDG / "state"),
+    }
 
 
 def argv(*words: object) -> list[str]:
