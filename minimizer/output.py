@@ -15,7 +15,8 @@ from bundler.compiler.examine import Examination
 from bundler.compiler.invoke import CompileCommand
 from bundler.compiler.signature import stable_parts
 from bundler.errors import NpubugError
-from bundler.manifest import Manifest, Reduction
+from bundler.manifest import Reduction
+from minimizer.job import Job
 from minimizer.reduce import Result
 
 
@@ -148,21 +149,28 @@ def reduction_record(
     )
 
 
-def write_into_archive(
-    archive: Path, result: Result, suffix: str, script: str, signature_id: str
-) -> Manifest:
-    """Add the reduced input, its script and the finds to the archive, in place of an earlier reduction.
+def write_reduction(job: Job, result: Result, failure: Examination) -> None:
+    """Write the reduced file and its `reproduce.sh`, and both into the archive if the job has one.
 
     Raises:
-        NpubugError: the archive cannot be rewritten; it is then as it was.
+        NpubugError: something cannot be written; an archive is then as it was.
     """
-    name, script_name = f"reduced/kernel{suffix}", "reduced/reproduce.sh"
-    record = reduction_record(result, name, script_name, signature_id)
+    write_file(job.output, result.text)
+    write_file(job.script, reproduce_script(job.commands, job.output.name, failure), executable=True)
+    if job.archive is not None:
+        _write_into_archive(job.archive, job, result, failure)
+
+
+def _write_into_archive(archive: Path, job: Job, result: Result, failure: Examination) -> None:
+    """In place of an earlier reduction."""
+    name, script_name = f"reduced/kernel{job.suffix}", "reduced/reproduce.sh"
+    script = reproduce_script(job.commands, f"kernel{job.suffix}", failure)
+    record = reduction_record(result, name, script_name, failure.signature.id)
     members = [
         NewMember(name, "reduced", result.text.encode()),
         NewMember(script_name, "reduced", script.encode()),
     ]
-    members += [NewMember(f"finds/{id}{suffix}", "find", text.encode()) for id, text in result.finds]
-    return add_members(
+    members += [NewMember(f"finds/{id}{job.suffix}", "find", text.encode()) for id, text in result.finds]
+    add_members(
         archive, members, lambda manifest: dataclasses.replace(manifest, reduction=record), replace=True
     )

@@ -127,13 +127,14 @@ class Problem:
         return cls(program, patient, patient, opt, failure, steadiness, finds)
 
     @classmethod
-    def of_script(cls, path: Path, oracle: Oracle, opt: Path) -> Problem:
+    def of_script(cls, path: Path, oracle: Oracle, compiler: Path) -> Problem:
         """A problem whose oracle is a user's script; the script sees candidates in the readable form if it must.
 
         Raises:
             NpubugError: the script finds the input uninteresting once it is printed again (NOTHING_FAILED), or
                 the input is not MLIR (INVALID_INPUT).
         """
+        opt = find_opt(compiler).path
         program = parse(opt, path)
         for form in (oracle, ReadableOracle(oracle, opt)):
             if _holds(form.judge(program.text)):

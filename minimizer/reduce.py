@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from minimizer.ir.convert import to_readable
 from minimizer.ir.program import Measure, Program
+from minimizer.journal import Journal
 from minimizer.oracle import Verdict
 from minimizer.problem import Problem
 from minimizer.schedule import TRANSFORMS
@@ -65,6 +66,7 @@ def reduce(
     jobs: int,
     deadline: float | None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
+    journal: Journal | None = None,
 ) -> Result:
     """Make the problem's program as small as the deadline allows.
 
@@ -72,11 +74,15 @@ def reduce(
         jobs: compiles at the same time.
         deadline: seconds the search may take, or None.
         on_progress: called after each step and at the start of each transform.
+        journal: keeps the verdicts, so that the same reduction can go on from there.
     """
     start = time.monotonic()
+    if journal is not None:
+        problem.finds.update(journal.finds())
     before = problem.program.measure
     interrupted = False
-    with Evaluator(problem.oracle, jobs, None if deadline is None else start + deadline) as evaluator:
+    end = None if deadline is None else start + deadline
+    with Evaluator(problem.oracle, jobs, end, journal) as evaluator:
 
         def report(search: Search) -> None:
             elapsed = time.monotonic() - start

@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from bundler.process import kill_all
+from minimizer.journal import Journal
 from minimizer.oracle import Judgement, Oracle, Verdict
 
 
@@ -39,14 +40,18 @@ class Evaluator:
         oracle: what to ask.
         jobs: compiles at the same time.
         deadline: `time.monotonic()` at which to stop, or None.
+        journal: where verdicts are kept, and taken from, or None.
     """
 
-    def __init__(self, oracle: Oracle, jobs: int, deadline: float | None) -> None:
+    def __init__(
+        self, oracle: Oracle, jobs: int, deadline: float | None, journal: Journal | None = None
+    ) -> None:
         self.oracle = oracle
         self.jobs = jobs
         self.deadline = deadline
         self.tally = Tally()
-        self._known: dict[str, Judgement] = {}
+        self._journal = journal
+        self._known: dict[str, Judgement] = journal.verdicts() if journal is not None else {}
         self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="compile")
 
     def __enter__(self) -> Evaluator:
@@ -111,6 +116,8 @@ class Evaluator:
             return judgement  # cut short: not an answer to keep
         self.tally.invalid += judgement.verdict is Verdict.INVALID
         self._known[key] = judgement
+        if self._journal is not None:
+            self._journal.put(key, judgement, text)
         return judgement
 
     def _await(self, future: Future[Judgement]) -> Judgement:

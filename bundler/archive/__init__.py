@@ -13,13 +13,14 @@ nothing.
 
 from __future__ import annotations
 
-from bundler.archive.formats import Format, format_for
+from bundler.archive.formats import ARCHIVE_NAME, Format, format_for
 from bundler.archive.limits import Limits
 from bundler.archive.reader import Archive, open_archive
 from bundler.archive.rewrite import add_members, repack
 from bundler.archive.writer import NewMember, write_archive
 
 __all__ = [
+    "ARCHIVE_NAME",
     "Archive",
     "Format",
     "Limits",

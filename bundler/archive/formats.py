@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import contextlib
 import gzip
 import zipfile
@@ -16,6 +17,10 @@ import zstandard
 from bundler.archive import tar, zipped, zstd
 from bundler.archive.streams import Damaged, Entry, Readable
 from bundler.errors import ExitCode, NpubugError
+
+
+# How an archive of ours is called, whatever its format.
+ARCHIVE_NAME = re.compile(r"\.npubug\.(tar\.zst|tar\.gz|tgz|zip)$")
 
 
 class Format(str, Enum):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bundler.archive import open_archive
-from bundler.commands.minimize import ARCHIVE_NAME
+from bundler.archive import ARCHIVE_NAME
 from bundler.errors import ExitCode, NpubugError
 from bundler.printable import printable
 

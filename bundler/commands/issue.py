@@ -53,6 +53,8 @@ def run(
         _say(
             "the compiler could not do its work on this machine at all: mend the installation before you report"
         )
+    if opened.manifest.signature is not None and opened.manifest.reduction is None:
+        _say(f"the input is not reduced yet; first: npubug minimize {shlex.quote(str(archive))}")
     answer: dict[str, object] = {
         "title": text.title,
         "body": text.body,

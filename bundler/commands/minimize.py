@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bundler.bundle import FLAKY_RUNS
-from bundler.compiler.inputs import check_readable, is_bytecode
-from bundler.compiler.invoke import CompileCommand, command_of, default_command
 from bundler.compiler.signature import Level
-from bundler.compiler.toolchain import ADAPTER, COMPILE, find_opt, find_tool
 from bundler.errors import ExitCode, NpubugError
 
-ARCHIVE_NAME = re.compile(r"\.npubug\.(tar\.zst|tar\.gz|tgz|zip)$")
+if TYPE_CHECKING:
+    from minimizer.job import Job
+    from minimizer.journal import Journal
+    from minimizer.oracle import ScriptOracle
+    from minimizer.reduce import Result
+
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?$")
-
-
-@dataclass(frozen=True)
-class _Job:
-    """What to reduce: a file, its command line or lines, and where the result goes."""
-
-    input: Path
-    commands: Sequence[CompileCommand]
-    archive: Path | None
-    output: Path
-    suffix: str
-    runs: int = 1  # first compiles, to see how steady the failure is
 
 
 def run(
@@ -60,30 +51,28 @@ def run(
         )
     if not file.is_file():
         raise NpubugError(f"no file {file}", code=ExitCode.INVALID_INPUT)
+    from minimizer.job import job_of
+    from minimizer.oracle import ScriptOracle, absolute_script, default_jobs
     from minimizer.output import check_writable
 
     with tempfile.TemporaryDirectory(prefix="npubug-") as scratch:
-        job = _job(file, output, Path(scratch), compiler, flags)
+        chosen = shlex.split(flags) if flags is not None else None
+        job = job_of(file, output=output, scratch=Path(scratch), compiler=compiler, flags=chosen)
         check_writable(job.output)
         if job.archive is not None:
             check_writable(job.archive)
+        many = jobs or default_jobs()
         if test is not None:
-            return _with_script(job, test, text, jobs, seconds, timeout, as_json)
-        return _with_signature(job, Level(match), jobs, seconds, timeout, runs or job.runs, as_json)
+            oracle = ScriptOracle(absolute_script(test), timeout, name=job.input.name)
+            return _with_script(job, oracle, text, many, seconds, as_json)
+        return _with_signature(job, Level(match), many, seconds, timeout, runs or job.runs, as_json)
 
 
 def _with_signature(
-    job: _Job,
-    level: Level,
-    jobs: int | None,
-    deadline: float | None,
-    timeout: float,
-    runs: int,
-    as_json: bool,
+    job: Job, level: Level, jobs: int, deadline: float | None, timeout: float, runs: int, as_json: bool
 ) -> int:
     from bundler.report.progress import ProgressLine
-    from minimizer.oracle import default_jobs
-    from minimizer.output import reproduce_script, write_file, write_into_archive
+    from minimizer.output import write_reduction
     from minimizer.problem import Problem
     from minimizer.reduce import reduce
 
@@ -97,98 +86,65 @@ def _with_signature(
             f"it fails only sometimes ({steady.failures} of {steady.runs}): each candidate is compiled up to "
             f"{steady.repeats} times, so that a 'no' is {steady.confidence:.0%} sure"
         )
-    with ProgressLine() as line:
-        result = reduce(problem, jobs=jobs or default_jobs(), deadline=deadline, on_progress=line.update)
-    script_path = _script_path(job.output)
-    script = reproduce_script(job.commands, job.output.name, failure)
-    write_file(job.output, result.text)
-    write_file(script_path, script, executable=True)
-    if job.archive is not None:
-        inside = reproduce_script(job.commands, f"kernel{job.suffix}", failure)
-        write_into_archive(job.archive, result, job.suffix, inside, failure.signature.id)
-    return _report(result, job, script_path, failure.signature.id, as_json)
+    with _journal(job, f"{level.value} {failure.signature.id}") as journal, ProgressLine() as line:
+        result = reduce(problem, jobs=jobs, deadline=deadline, on_progress=line.update, journal=journal)
+        journal.close(discard=result.finished)
+    write_reduction(job, result, failure)
+    return _report(result, job, job.script, failure.signature.id, as_json)
 
 
 def _with_script(
-    job: _Job, test: str, text: bool, jobs: int | None, deadline: float | None, timeout: float, as_json: bool
+    job: Job, oracle: ScriptOracle, text: bool, jobs: int, deadline: float | None, as_json: bool
 ) -> int:
     from bundler.report.progress import ProgressLine
-    from minimizer.oracle import ScriptOracle, absolute_script, default_jobs
     from minimizer.output import write_file
     from minimizer.problem import Problem, check_interesting
     from minimizer.reduce import reduce
     from minimizer.textual import reduce_text
 
-    oracle = ScriptOracle(absolute_script(test), timeout, name=job.input.name)
-    many = jobs or default_jobs()
     check_interesting(job.input, oracle)
     with ProgressLine(unit="lines" if text else "ops") as line:
         if text:
             source = job.input.read_text(errors="surrogateescape")
-            result = reduce_text(source, oracle, jobs=many, deadline=deadline, on_progress=line.update)
+            result = reduce_text(source, oracle, jobs=jobs, deadline=deadline, on_progress=line.update)
         else:
-            problem = Problem.of_script(job.input, oracle, find_opt(job.commands[0].tool).path)
-            result = reduce(problem, jobs=many, deadline=deadline, on_progress=line.update)
+            problem = Problem.of_script(job.input, oracle, job.commands[0].tool)
+            with _journal(job, _script_identity(oracle.script)) as journal:
+                result = reduce(
+                    problem, jobs=jobs, deadline=deadline, on_progress=line.update, journal=journal
+                )
+                journal.close(discard=result.finished)
     write_file(job.output, result.text)
     return _report(result, job, None, "", as_json)
 
 
-def _job(file: Path, output: Path | None, scratch: Path, compiler: Path | None, flags: str | None) -> _Job:
-    chosen = shlex.split(flags) if flags is not None else None
-    if not ARCHIVE_NAME.search(file.name):
-        commands = [default_command(file, compiler, chosen)]
-        if commands[0].tool.name == ADAPTER and chosen is None:
-            # A ttir whose adapter stage is healthy may fail in the next one.
-            commands += _second_stage()
-        check_readable(file)
-        # Bytecode comes back as text: the opt tools read both, and people only one.
-        suffix = ".mlir" if is_bytecode(file) else "".join(Path(file.name).suffixes[-1:]) or ".mlir"
-        target = output or file.with_name(f"{file.name.removesuffix(file.suffix)}.reduced{suffix}")
-        return _Job(file, commands, None, target, suffix)
-    from bundler.archive import open_archive
+@contextmanager
+def _journal(job: Job, question: str) -> Iterator[Journal]:
+    """The job's journal; closed at the end, and left behind unless the reduction finished."""
+    from minimizer.journal import Journal
 
-    archive = open_archive(file)
-    call = next((c for c in archive.manifest.calls if c.id == archive.manifest.failing_call), None)
-    member = next((m for m in archive.manifest.members if m.role == "input"), None)
-    if call is None or member is None:
-        raise NpubugError(
-            f"{file.name} holds no failing compile to minimise",
-            hint="npubug check tells what is in it",
-            code=ExitCode.NOTHING_FAILED,
-        )
-    suffix = Path(member.name).suffix
-    input = scratch / f"kernel{suffix}"
-    archive.extract_to(member.name, input)
-    suffix = ".mlir" if is_bytecode(input) else suffix
-    tool = find_tool(call.tool, compiler).path
-    command, _ = command_of(call.argv, tool)
-    if chosen is not None:
-        command = CompileCommand(tool, tuple(chosen))
-    stem = ARCHIVE_NAME.sub("", file.name)
-    target = output or file.with_name(f"{stem}.reduced{suffix}")
-    steady = all(run.reproduced for run in archive.manifest.evidence if run.name != "barrier")
-    return _Job(input, [command], file, target, suffix, runs=1 if steady else FLAKY_RUNS)
-
-
-def _second_stage() -> list[CompileCommand]:
+    journal = Journal(job.journal, job.about(question), _say)
+    known = len(journal.verdicts())
+    if known:
+        _say(f"going on: {known} verdicts are in {job.journal.name}")
     try:
-        return [default_command(Path("kernel.ttadapter"), find_tool(COMPILE).path, None)]
-    except NpubugError:
-        return []
+        yield journal
+    finally:
+        journal.close()
 
 
-def _script_path(output: Path) -> Path:
-    return output.with_name(f"{output.name.removesuffix(output.suffix)}.reproduce.sh")
+def _script_identity(script: str) -> str:
+    """The script's words, and the content of its file if it is one: an edited test asks another question."""
+    path = Path(script.partition(" ")[0])
+    content = path.read_bytes() if path.is_file() else b""
+    return f"{script} {hashlib.sha256(content).hexdigest()}"
 
 
-def _report(result: object, job: _Job, script: Path | None, signature: str, as_json: bool) -> int:
-    from minimizer.reduce import Result
-
-    assert isinstance(result, Result)
+def _report(result: Result, job: Job, script: Path | None, signature: str, as_json: bool) -> int:
     tally = result.tally
-    end = "finished: 1-minimal" if result.finished else "stopped early"
+    end = "finished: 1-minimal" if result.finished else "stopped early; the same command goes on from here"
     if result.interrupted:
-        end = "interrupted"
+        end = "interrupted; the same command goes on from here"
     _say(
         f"{result.before.ops} -> {result.after.ops}, {result.before.size} -> {result.after.size} bytes, "
         f"{tally.compiles} compiles in {result.seconds:.1f} s, {tally.invalid} invalid; {end}"
@@ -245,4 +201,5 @@ def _require_xdsl() -> None:
         )
 
 
-_say: Callable[[str], None] = lambda line: print(f"npubug: {line}", file=sys.stderr, flush=True)  # noqa: E731
+def _say(line: str) -> None:
+    print(f"npubug: {line}", file=sys.stderr, flush=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bundler.archive import open_archive
 from bundler.archive.streams import CHUNK
-from bundler.commands.minimize import ARCHIVE_NAME
+from bundler.archive import ARCHIVE_NAME
 from bundler.compiler.lifetime import lives
 from bundler.compiler.passes import Step, index, steps
 from bundler.errors import ExitCode, NpubugError

@@ -1,0 +1,120 @@
+"""One job of the minimizer: which input, which command lines, where the result goes; from a file or an archive."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import bundler
+from bundler.archive import ARCHIVE_NAME, open_archive
+from bundler.bundle import FLAKY_RUNS
+from bundler.compiler.inputs import check_readable, is_bytecode
+from bundler.compiler.invoke import CompileCommand, command_of, default_command
+from bundler.compiler.toolchain import ADAPTER, COMPILE, find_tool
+from bundler.errors import ExitCode, NpubugError
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to reduce.
+
+    Attributes:
+        commands: the command line, or for a `.ttir` two, that fails on `input`.
+        archive: where the input came from and the result goes to, or None for a bare file.
+        output: the reduced file.
+        suffix: of the reduced file and of the archive's members.
+        runs: how often to compile the input at first, to see how steady its failure is.
+    """
+
+    input: Path
+    commands: Sequence[CompileCommand]
+    archive: Path | None
+    output: Path
+    suffix: str
+    runs: int = 1
+
+    @property
+    def script(self) -> Path:
+        """Where `reproduce.sh` goes: beside the result, under its name."""
+        return self.output.with_name(f"{self.output.name.removesuffix(self.output.suffix)}.reproduce.sh")
+
+    @property
+    def journal(self) -> Path:
+        """Where the verdicts are kept while the reduction runs."""
+        return self.output.with_name(f"{self.output.name}.npubug-journal")
+
+    def about(self, question: str) -> dict[str, str]:
+        """What the verdicts of this job hold for: the input, the tools, and the question asked."""
+        commands = [(*self._version(command.tool), *command.flags) for command in self.commands]
+        return {
+            "npubug": bundler.__version__,
+            "input": hashlib.sha256(self.input.read_bytes()).hexdigest(),
+            "commands": repr(commands),
+            "question": question,
+        }
+
+    @staticmethod
+    def _version(tool: Path) -> tuple[str, ...]:
+        status = tool.stat()
+        return (str(tool), str(status.st_size), str(status.st_mtime_ns))
+
+
+def job_of(
+    file: Path, *, output: Path | None, scratch: Path, compiler: Path | None, flags: Sequence[str] | None
+) -> Job:
+    """The job of an archive (by its name) or of a bare IR file.
+
+    Args:
+        output: the reduced file, or None for `NAME.reduced.SUFFIX` beside the file.
+        scratch: a folder of ours, for the input of an archive.
+        compiler: the tool to use, or None for the recorded or the default one.
+        flags: instead of the recorded or the default ones, or None.
+
+    Raises:
+        NpubugError: no tool, no such file, not an archive of ours, or one without a failing compile.
+    """
+    if ARCHIVE_NAME.search(file.name):
+        return _of_archive(file, output, scratch, compiler, flags)
+    commands = [default_command(file, compiler, flags)]
+    if commands[0].tool.name == ADAPTER and flags is None:
+        # A ttir whose adapter stage is healthy may fail in the next one.
+        commands += _second_stage()
+    check_readable(file)
+    # Bytecode comes back as text: the opt tools read both, and people only one.
+    suffix = ".mlir" if is_bytecode(file) else file.suffix or ".mlir"
+    target = output or file.with_name(f"{file.name.removesuffix(file.suffix)}.reduced{suffix}")
+    return Job(file, commands, None, target, suffix)
+
+
+def _of_archive(
+    file: Path, output: Path | None, scratch: Path, compiler: Path | None, flags: Sequence[str] | None
+) -> Job:
+    archive = open_archive(file)
+    call = next((c for c in archive.manifest.calls if c.id == archive.manifest.failing_call), None)
+    member = next((m for m in archive.manifest.members if m.role == "input"), None)
+    if call is None or member is None:
+        raise NpubugError(
+            f"{file.name} holds no failing compile to minimise",
+            hint="npubug check tells what is in it",
+            code=ExitCode.NOTHING_FAILED,
+        )
+    suffix = Path(member.name).suffix
+    input = scratch / f"kernel{suffix}"
+    archive.extract_to(member.name, input)
+    tool = find_tool(call.tool, compiler).path
+    command, _ = command_of(call.argv, tool)
+    if flags is not None:
+        command = CompileCommand(tool, tuple(flags))
+    suffix = ".mlir" if is_bytecode(input) else suffix
+    target = output or file.with_name(f"{ARCHIVE_NAME.sub('', file.name)}.reduced{suffix}")
+    steady = all(run.reproduced for run in archive.manifest.evidence if run.name != "barrier")
+    return Job(input, [command], file, target, suffix, runs=1 if steady else FLAKY_RUNS)
+
+
+def _second_stage() -> list[CompileCommand]:
+    try:
+        return [default_command(Path("kernel.ttadapter"), find_tool(COMPILE).path, None)]
+    except NpubugError:
+        return []
