@@ -6,10 +6,9 @@ import json
 import sys
 from pathlib import Path
 
-from bundler.archive import open_archive, repack
+from bundler.archive import ARCHIVE_NAME, open_archive, repack
 from bundler.archive.formats import Format, format_for
 from bundler.archive.shed import fit, size_of
-from bundler.commands.minimize import ARCHIVE_NAME
 from bundler.errors import ExitCode, NpubugError
 from bundler.manifest import Drop
 from bundler.printable import printable

@@ -6,9 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-from bundler.archive import open_archive
+from bundler.archive import ARCHIVE_NAME, open_archive
 from bundler.archive.atomic import replacing
-from bundler.commands.minimize import ARCHIVE_NAME
 from bundler.errors import ExitCode, NpubugError
 from bundler.manifest_json import manifest_to_json
 from bundler.printable import printable
