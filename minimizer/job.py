@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import bundler
-from bundler.archive import ARCHIVE_NAME, open_archive
+from bundler.archive import ARCHIVE_NAME
 from bundler.bundle import FLAKY_RUNS
-from bundler.compiler.inputs import check_readable, is_bytecode
-from bundler.compiler.invoke import CompileCommand, command_of, default_command
+from bundler.compiler.inputs import is_bytecode
+from bundler.compiler.invoke import CompileCommand, default_command
 from bundler.compiler.toolchain import ADAPTER, COMPILE, find_tool
-from bundler.errors import ExitCode, NpubugError
+from bundler.errors import NpubugError
+from bundler.pipeline.subject import subject_of
 
 
 @dataclass(frozen=True)
@@ -75,42 +76,23 @@ def job_of(
     Raises:
         NpubugError: no tool, no such file, not an archive of ours, or one without a failing compile.
     """
-    if ARCHIVE_NAME.search(file.name):
-        return _of_archive(file, output, scratch, compiler, flags)
-    commands = [default_command(file, compiler, flags)]
-    if commands[0].tool.name == ADAPTER and flags is None:
+    subject = subject_of(file, scratch, flags=flags, compiler=compiler)
+    commands = [subject.command(compiler)]
+    is_archive = ARCHIVE_NAME.search(file.name) is not None
+    if subject.tool == ADAPTER and flags is None and not is_archive:
         # A ttir whose adapter stage is healthy may fail in the next one.
         commands += _second_stage()
-    check_readable(file)
+    stem = ARCHIVE_NAME.sub("", file.name) if is_archive else file.name.removesuffix(file.suffix)
     # Bytecode comes back as text: the opt tools read both, and people only one.
-    suffix = ".mlir" if is_bytecode(file) else file.suffix or ".mlir"
-    target = output or file.with_name(f"{file.name.removesuffix(file.suffix)}.reduced{suffix}")
-    return Job(file, commands, None, target, suffix)
-
-
-def _of_archive(
-    file: Path, output: Path | None, scratch: Path, compiler: Path | None, flags: Sequence[str] | None
-) -> Job:
-    archive = open_archive(file)
-    call = next((c for c in archive.manifest.calls if c.id == archive.manifest.failing_call), None)
-    member = next((m for m in archive.manifest.members if m.role == "input"), None)
-    if call is None or member is None:
-        raise NpubugError(
-            f"{file.name} holds no failing compile to minimise",
-            hint="npubug check tells what is in it",
-            code=ExitCode.NOTHING_FAILED,
-        )
-    suffix = Path(member.name).suffix
-    input = scratch / f"kernel{suffix}"
-    archive.extract_to(member.name, input)
-    tool = find_tool(call.tool, compiler).path
-    command, _ = command_of(call.argv, tool)
-    if flags is not None:
-        command = CompileCommand(tool, tuple(flags))
-    suffix = ".mlir" if is_bytecode(input) else suffix
-    target = output or file.with_name(f"{ARCHIVE_NAME.sub('', file.name)}.reduced{suffix}")
-    steady = all(run.reproduced for run in archive.manifest.evidence if run.name != "barrier")
-    return Job(input, [command], file, target, suffix, runs=1 if steady else FLAKY_RUNS)
+    suffix = ".mlir" if is_bytecode(subject.input) else subject.input.suffix or ".mlir"
+    return Job(
+        input=subject.input,
+        commands=commands,
+        archive=file if is_archive else None,
+        output=output or file.with_name(f"{stem}.reduced{suffix}"),
+        suffix=suffix,
+        runs=1 if subject.steady else FLAKY_RUNS,
+    )
 
 
 def _second_stage() -> list[CompileCommand]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bundler.archive import Archive, open_archive
+from bundler.archive import ARCHIVE_NAME, Archive, open_archive
 from bundler.compiler.inputs import check_readable
 from bundler.compiler.invoke import CompileCommand, command_of, default_command
 from bundler.compiler.outcome import Outcome, Stage
@@ -16,8 +15,6 @@ from bundler.compiler.toolchain import find_tool
 from bundler.errors import ExitCode, NpubugError
 from bundler.manifest import SignatureRecord
 from bundler.pipeline.case import kernel_of_file
-
-ARCHIVE_NAME = re.compile(r"\.npubug\.(tar\.zst|tar\.gz|tgz|zip)$")
 
 
 @dataclass(frozen=True)
