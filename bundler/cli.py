@@ -302,6 +302,56 @@ def barrier(**options: Any) -> None:
 
 
 @npubug.command()
+@click.argument("file", type=_ARCHIVE)
+@click.option(
+    "--compiler", "compilers", type=click.Path(path_type=Path), multiple=True, help="A compiler; repeatable."
+)
+@click.option("--all-compilers", is_flag=True, help="Every compiler of that name that is found here.")
+@click.option("--reduced", is_flag=True, help="Replay the archive's reduced input.")
+@click.option(
+    "--runs", type=click.IntRange(1), help="Compiles until it fails.  [default: 1, 10 if it is flaky]"
+)
+@_flags
+@_timeout
+@_json
+def replay(**options: Any) -> None:
+    """Does FILE (an archive, or an IR file) fail here, with the same signature?
+
+    Exit: 0 reproduced, 3 a different failure, 2 fixed, 5 cannot run.
+    """
+    from bundler.commands import replay as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
+@click.argument("file", type=_ARCHIVE)
+@click.option("-o", "--output", type=_ARCHIVE, default=Path(), help="The folder for the two files.")
+@click.option("--reduced", is_flag=True, help="Locate the failure of the archive's reduced input.")
+@_compiler
+@_flags
+@_timeout
+@_json
+def locate(**options: Any) -> None:
+    """Which pass of FILE's compile fails? Writes the IR just before it and a --run-reproducer file.
+
+    Exit: 0 with a reproducer that was seen to fail alone, 3 without.
+    """
+    from bundler.commands import locate as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
+@_json
+def doctor(**options: Any) -> None:
+    """Can this machine bundle, minimise and replay? Each missing piece with the way to get it."""
+    from bundler.commands import doctor as command
+
+    raise SystemExit(command.run(**options))
+
+
+@npubug.command()
 @click.option("--python", type=click.Path(path_type=Path), help="The user's Python.  [default: this one]")
 @click.option("--format", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
 @_redact

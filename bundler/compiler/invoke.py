@@ -107,6 +107,8 @@ def default_command(stage_file: Path, compiler: Path | None, flags: Sequence[str
     is_ttir = ".ttir" in stage_file.name
     if compiler is None:
         compiler = find_tool(ADAPTER if is_ttir else COMPILE).path
+    elif compiler.exists():
+        compiler = compiler.absolute()  # a compile runs in a folder of its own
     if flags is not None:
         return CompileCommand(compiler, tuple(flags))
     if compiler.name == ADAPTER:

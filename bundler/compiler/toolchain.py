@@ -68,6 +68,23 @@ def find_tool(name: str, explicit: Path | None = None, environ: Mapping[str, str
     )
 
 
+def find_all(name: str, environ: Mapping[str, str] | None = None) -> tuple[Tool, ...]:
+    """Every binary of this name in the places where one is looked for, in their order, each once.
+
+    Raises:
+        NpubugError: there is none, exit code TOOL_MISSING.
+    """
+    environ = os.environ if environ is None else environ
+    found: dict[Path, Tool] = {}
+    elsewhere = [
+        ("PATH", Path(folder) / name) for folder in environ.get("PATH", "").split(os.pathsep) if folder
+    ]
+    for found_by, path in (*_places(name, environ), *elsewhere):
+        if path is not None and _is_executable(path):
+            found.setdefault(path.resolve(), Tool(path, found_by))
+    return tuple(found.values()) or (find_tool(name, environ=environ),)
+
+
 def find_opt(compiler: Path, environ: Mapping[str, str] | None = None) -> Tool:
     """The opt tool that reads what `compiler` reads: the adapter itself, a sibling, or one found elsewhere.
 
