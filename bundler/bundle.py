@@ -35,11 +35,9 @@ from bundler.pipeline.case import Case, case_of_file, context_of
 from bundler.pipeline.contents import Evidence, contents_of, now, signature_record
 from bundler.pipeline.plan import Bundle, Plan
 from bundler.pipeline.redaction import input_sha256, redact
-from bundler.pipeline.reruns import FLAKY_RUNS, STEADY_RUNS, reruns, steadiness_note
+from bundler.pipeline.reruns import reruns, steadiness_note
 
 __all__ = [
-    "FLAKY_RUNS",
-    "STEADY_RUNS",
     "SUFFIX",
     "Bundle",
     "Case",

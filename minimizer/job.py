@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bundler
 from bundler.archive import ARCHIVE_NAME
-from bundler.bundle import FLAKY_RUNS
+from bundler.compiler.flakiness import FLAKY_RUNS
 from bundler.compiler.inputs import is_bytecode
 from bundler.compiler.invoke import CompileCommand, default_command
 from bundler.compiler.toolchain import ADAPTER, COMPILE, find_tool

@@ -11,11 +11,11 @@ from pathlib import Path
 from bundler.archive import ARCHIVE_NAME
 from bundler.capture.cache import CachedKernel, default_cache, listing
 from bundler.capture.choose import Choice, choose
+from bundler.compiler.inputs import IR_ENDINGS
 from bundler.compiler.invoke import CompileCommand, command_of
 from bundler.errors import ExitCode, NpubugError
 from bundler.evidence.barrier import experiment
 from bundler.pipeline.captured import choose_failing, judge_capture, local_command, run_recorded
-from bundler.pipeline.case import IR_ENDINGS
 from bundler.pipeline.subject import subject_of
 from bundler.report.barrier import render_json, render_text
 

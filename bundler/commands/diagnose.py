@@ -10,6 +10,7 @@ from pathlib import Path
 from bundler.compiler.examine import Examination, examine
 from bundler.compiler.flakiness import determinism, rerun
 from bundler.compiler.handoff import ir_for_backend
+from bundler.compiler.inputs import IR_ENDINGS
 from bundler.compiler.invoke import default_command
 from bundler.compiler.outcome import Outcome, ToolRun
 from bundler.compiler.toolchain import ADAPTER
@@ -24,12 +25,11 @@ from bundler.report.diagnosis import (
 
 _LARGEST_LOG = 1 << 30
 _GOOD = (Outcome.HEALTHY, Outcome.BACKEND_MISSING)
-_IR_ENDINGS = (".ttir", ".ttadapter", ".bcmlir", ".mlirbc", ".mlir")
 
 
 def run(file: str, runs: int, compiler: Path | None, flags: str | None, timeout: float, as_json: bool) -> int:
     """Returns OK when a failure was found, NOTHING_FAILED when none was."""
-    if file != "-" and file.endswith(_IR_ENDINGS):
+    if file != "-" and file.endswith(IR_ENDINGS):
         chosen = shlex.split(flags) if flags is not None else None
         return _compile(Path(file), runs, compiler, chosen, timeout, as_json)
     findings = findings_in(_read(file), read=_source)

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bundler.bundle import FLAKY_RUNS
+from bundler.compiler.flakiness import FLAKY_RUNS
 from bundler.compiler.toolchain import find_all
 from bundler.errors import ExitCode, NpubugError
 from bundler.evidence.replay import replay, worst

@@ -20,7 +20,9 @@ from bundler.compiler.diagnose import diagnose
 from bundler.compiler.outcome import Diagnosis, ToolRun
 from bundler.compiler.signature import Level, Signature, matches, signature_of
 
-DEFAULT_RUNS = 3
+STEADY_RUNS = 3  # a failure that came this often in a row counts as reproducible
+FLAKY_RUNS = 10  # compiles to tell the rate of one that did not
+DEFAULT_RUNS = STEADY_RUNS
 DEFAULT_CONFIDENCE = 0.95
 MOST_REPEATS = 1000  # a failure rarer than this costs more to chase than a bisection by hand
 

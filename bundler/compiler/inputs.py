@@ -7,6 +7,7 @@ from pathlib import Path
 from bundler.errors import ExitCode, NpubugError
 
 BYTECODE_MAGIC = b"ML\xefR"
+IR_ENDINGS = (".mlir", ".ttadapter", ".ttir", ".bcmlir", ".mlirbc")
 _LARGEST = 32 << 20
 
 
@@ -44,3 +45,10 @@ def is_bytecode(path: Path) -> bool:
     """Whether the file is MLIR bytecode (what master's cache holds as `.bcmlir`)."""
     with path.open("rb") as file:
         return file.read(4) == BYTECODE_MAGIC
+
+
+def kernel_of_file(name: str) -> str:
+    """`add` of `add.ttadapter` and of `add.ttadapter.mlir`."""
+    for ending in IR_ENDINGS:
+        name = name[: -len(ending)] if name.endswith(ending) and name != ending else name
+    return name

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bundler.capture.session import Capture, CapturedCall
-from bundler.compiler.inputs import check_readable
+from bundler.compiler.inputs import check_readable, kernel_of_file
 from bundler.compiler.invoke import CompileCommand, default_command
 from bundler.compiler.outcome import Diagnosis
 from bundler.evidence.environment import Context
-
-IR_ENDINGS = (".mlir", ".ttadapter", ".ttir", ".bcmlir", ".mlirbc")
 
 
 @dataclass(frozen=True)
@@ -53,13 +51,6 @@ def case_of_file(path: Path, compiler: Path | None, flags: Sequence[str] | None)
     """
     check_readable(path)
     return Case(name=kernel_of_file(path.name), command=default_command(path, compiler, flags), input=path)
-
-
-def kernel_of_file(name: str) -> str:
-    """`add` of `add.ttadapter` and of `add.ttadapter.mlir`."""
-    for ending in IR_ENDINGS:
-        name = name[: -len(ending)] if name.endswith(ending) and name != ending else name
-    return name
 
 
 def context_of(case: Case) -> Context:

@@ -6,14 +6,12 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 
+from bundler.compiler.flakiness import FLAKY_RUNS, STEADY_RUNS
 from bundler.compiler.outcome import Outcome
 from bundler.compiler.signature import Signature
 from bundler.evidence.recompile import Recompile, recompile
 from bundler.pipeline.case import Case
 from bundler.pipeline.plan import Plan
-
-STEADY_RUNS = 3  # a failure that came this often in a row counts as reproducible
-FLAKY_RUNS = 10  # compiles to tell the rate of one that did not
 
 
 def reruns(case: Case, plan: Plan, signature: Signature, seen: Sequence[Recompile]) -> list[Recompile]:

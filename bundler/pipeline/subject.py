@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bundler.archive import ARCHIVE_NAME, Archive, open_archive
-from bundler.compiler.inputs import check_readable
+from bundler.compiler.inputs import check_readable, kernel_of_file
 from bundler.compiler.invoke import CompileCommand, command_of, default_command
 from bundler.compiler.outcome import Outcome, Stage
 from bundler.compiler.signature import Signature, normalise
 from bundler.compiler.toolchain import find_tool
 from bundler.errors import ExitCode, NpubugError
 from bundler.manifest import SignatureRecord
-from bundler.pipeline.case import kernel_of_file
 
 
 @dataclass(frozen=True)

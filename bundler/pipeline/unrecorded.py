@@ -23,13 +23,13 @@ from bundler.capture.cache import (
 from bundler.capture.choose import Choice, choose
 from bundler.capture.snapshot import metadata_of, snapshot
 from bundler.capture.terminal_log import LoggedFailure, failure_in, kept_of, read_log
-from bundler.compiler.inputs import check_readable, is_bytecode
+from bundler.compiler.inputs import check_readable, is_bytecode, kernel_of_file
 from bundler.compiler.invoke import command_of, default_command
 from bundler.compiler.options import is_950
 from bundler.compiler.rebuild import Rebuilt, rebuild
 from bundler.compiler.toolchain import ADAPTER, COMPILE, find_tool
 from bundler.errors import ExitCode, NpubugError
-from bundler.pipeline.case import Case, case_of_file, kernel_of_file
+from bundler.pipeline.case import Case, case_of_file
 
 _SIBLINGS = 20  # kernels whose metadata is looked at for the chip
 
