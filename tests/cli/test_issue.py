@@ -76,6 +76,7 @@ def test_the_text_alone_reproduces_the_failure(
     assert signature is not None
     assert reproduced(done.out, tmp_path) == signature.id
     assert ("`npubug minimize` reduced it from" in done.out) == minimal
+    assert ("first: npubug minimize" in done.err) == (not minimal)
 
 
 def test_it_says_where_the_issue_goes_and_why(archive: Path, tmp_path: Path) -> None:

@@ -11,13 +11,14 @@ import pytest
 
 from bundler.archive import NewMember, open_archive, write_archive
 from bundler.errors import ExitCode, NpubugError
-from bundler.manifest import EvidenceRun, Fact, Manifest, Workaround
-from bundler.report.issue import IssueText, issue_text, report_id_of
+from bundler.manifest import Fact, Manifest
+from bundler.report.issue import issue_text, report_id_of
 from bundler.report.issue_evidence import Evidence, evidence_of
 from bundler.report.issue_render import source_of
 from bundler.tracker.places import TRACKERS
 from tests.archive.samples import MANIFEST, MEMBERS, REDUCED, REDUCED_MANIFEST, REDUCED_MEMBERS
 from tests.places import ROOT
+from tests.report.issue_samples import filled, signed
 from tests.report.markdown_reading import blocks, outside_code
 
 HOSTILE = (
@@ -31,21 +32,6 @@ NPUIR_HEADINGS = [
     "Related log / screenshot / 日志 / 截图",
     "Special notes for this issue / 备注",
 ]
-
-
-@pytest.fixture
-def written(tmp_path: Path) -> Manifest:
-    return write_archive(tmp_path / "a.zip", REDUCED_MANIFEST, (*MEMBERS, *REDUCED_MEMBERS))
-
-
-def filled(manifest: Manifest, evidence: Evidence | None = None, **options: Any) -> IssueText:
-    options = {"lang": "en", "attachment": "a.npubug.zip", "attachment_size": 11018, **options}
-    return issue_text(manifest, evidence or Evidence(ir=REDUCED.decode()), **options)
-
-
-def signed(manifest: Manifest = MANIFEST, **changes: Any) -> Manifest:
-    assert manifest.signature is not None
-    return dataclasses.replace(manifest, signature=dataclasses.replace(manifest.signature, **changes))
 
 
 def test_the_templates_are_part_of_the_installed_package() -> None:
@@ -161,89 +147,6 @@ def test_a_value_that_was_only_derived_says_from_what(written: Manifest) -> None
     assert "`Ascend910B3` (derived from `--target of the compile line`; **[please confirm]**)" in derived
     facts = (Fact("npu.model", "910B3", "npu-smi info"),)
     assert "| NPU model | `910B3` |" in filled(dataclasses.replace(written, environment=facts)).body
-
-
-@pytest.mark.parametrize(
-    ("verdict", "english", "chinese"),
-    [
-        ("no-change", "no effect", "无效"),
-        ("fixed", "the problem goes away", "问题消失"),
-        ("made-worse", "worse with the flag", "情况更差"),
-        ("flaky", "vary from run to run", "结果不稳定"),
-        ("not-applicable", "not applicable", "不适用"),
-        ("not-tried", "**[please say whether", "**【请补充：加上该选项后"),
-    ],
-)
-def test_the_workarounds_verdict_is_a_sentence(
-    written: Manifest, verdict: str, english: str, chinese: str
-) -> None:
-    tried = dataclasses.replace(written, workaround=Workaround("--b=true", verdict, 3, 3, 3, 1))
-    assert english in filled(tried).body
-    assert chinese in filled(tried, lang="zh").body
-    if verdict not in ("not-tried",):
-        assert "3 of 3 runs failed; with the flag: 1 of 3" in filled(tried).body
-
-
-def test_a_workaround_that_nobody_tried_is_asked_for(written: Manifest) -> None:
-    body = filled(dataclasses.replace(written, workaround=None)).body
-    assert "`--enable-hivm-inject-barrier-all-sync=true`) has not been tried" in body
-
-
-@pytest.mark.parametrize(
-    ("changes", "returncode", "english", "chinese"),
-    [
-        (
-            {"outcome": "crashed", "message": "", "frames": ("mlir::f",), "pass_name": None},
-            -11,
-            ("crashes while compiling", "The innermost frames:", "is ended by `SIGSEGV`", "does not crash"),
-            ("时崩溃", "栈顶函数：", "进程被 `SIGSEGV` 终止", "编译器不应崩溃"),
-        ),
-        (
-            {"outcome": "timed-out", "message": "", "kind": "hang"},
-            None,
-            ("does not end within the time limit", "The compile does not end.", "in reasonable time"),
-            ("未能在限定时间内结束", "当时正在执行 pass `hivm-plan-memory`", "编译会一直不结束"),
-        ),
-        (
-            {"stage": "adapter", "kind": "legalization", "recognised": False},
-            1,
-            ("(stage: ttir to ttadapter)", "exits with code 1", "The kernel compiles.", "did not recognise"),
-            ("（ttir → ttadapter 阶段）", "退出码为 1", "编译成功。", "未能识别"),
-        ),
-    ],
-)
-def test_each_kind_of_ending_is_told_as_what_it_is(
-    written: Manifest,
-    changes: dict[str, Any],
-    returncode: int | None,
-    english: tuple[str, ...],
-    chinese: tuple[str, ...],
-) -> None:
-    calls = tuple(dataclasses.replace(call, returncode=returncode) for call in written.calls)
-    ended = dataclasses.replace(signed(written, **changes), calls=calls)
-    for lang, parts in (("en", english), ("zh", chinese)):
-        body = filled(ended, lang=lang, tracker="npuir").body
-        for part in parts:
-            assert part in body
-
-
-@pytest.mark.parametrize(
-    ("reproduced", "english", "chinese"),
-    [
-        ((True, True), "2 more times and failed in the same way each time", "每次均以同样的方式失败"),
-        ((True, False), "1 of them: the failure is intermittent", "其中 1 次复现，属偶现问题"),
-        ((False, False), "did not fail again", "均未复现"),
-        ((True,), "1 more time and", "又编译了 1 次"),
-    ],
-)
-def test_how_steady_the_failure_is_is_told(
-    written: Manifest, reproduced: tuple[bool, ...], english: str, chinese: str
-) -> None:
-    runs = tuple(EvidenceRun(f"rerun-{n}", (), "failed", came, 1.0) for n, came in enumerate(reproduced))
-    with_barrier = (*runs, EvidenceRun("barrier", ("--b",), "failed", True, 1.0))
-    again = dataclasses.replace(written, evidence=with_barrier)
-    assert english in filled(again).body
-    assert chinese in filled(again, lang="zh").body
 
 
 def test_a_longer_input_is_folded_and_a_huge_one_attached(written: Manifest) -> None:
