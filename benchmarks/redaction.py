@@ -27,13 +27,13 @@ def main(megabytes: int) -> None:
         _write(log, megabytes)
         member = NewMember("logs/big.log", "log", log)
         manifest = Manifest(name="k", created="2025-12-01T10:20:30Z", npubug_version="0.1.0")
-        start = time.perf_counter()
+        start = time.process_time()
         manifest, members = redact(manifest, [member], Redactor(), Path(folder))
-        _report("redact", megabytes, time.perf_counter() - start)
-        start = time.perf_counter()
+        _report("redact", megabytes, time.process_time() - start)
+        start = time.process_time()
         path = Path(folder) / "big.npubug.tar.zst"
         write_archive(path, manifest, members)
-        _report("pack", megabytes, time.perf_counter() - start)
+        _report("pack", megabytes, time.process_time() - start)
         print(f"{path.stat().st_size / 1e6:.1f} MB packed; replaced: {dict(manifest.redactions)}")
 
 
@@ -43,7 +43,7 @@ def _write(log: Path, megabytes: int) -> None:
         size = number = 0
         while size < megabytes * 1_000_000:
             number += 1
-            token = hashlib.sha256(b"%d" % number).hexdigest()[:36]
+            token = hashlib.sha256(b"%d" % (number % 300)).hexdigest()[:36]
             parts = (
                 b"// -----// IR Dump After Pass%d (some-pass) //----- //\n" % number,
                 module,

@@ -17,7 +17,7 @@ from bundler.redact.slicing import pieces_of
 
 _BLOCK = 1 << 18
 _ROUNDS = 4
-_MEMORY = 32 << 20  # bytes to spend on remembering distinct lines
+_MEMORY = 16 << 20  # bytes to spend on remembering distinct lines
 _EACH = 120  # what a line costs beside its bytes: the object, its place in a set
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 # Where another digit can make another verdict: addresses, hosts, URL escapes, tokens with digits in their prefix.
@@ -98,6 +98,7 @@ class Lines:
             hits = [(old, new) for old, new in pairs if old != new]
             for (old, _), settled in zip(hits, self._settled([new for _, new in hits])):
                 self._changed[old] = (settled, added(old, settled))
+                self._remembered += len(settled) + 2 * _EACH
                 self._note(old, settled)
 
     def _settled(self, lines: list[bytes]) -> list[bytes]:
