@@ -42,7 +42,8 @@ _RESOURCE = """
   }}
 #-}}
 """
-_PASS = re.compile(
+_OPTIONS = re.compile(r"\{[^{}]*\}")
+_NAME = re.compile(r"([\w.-]+)(\(?)")  # with a parenthesis behind it, it is the op that passes run on
     r"[\w-]+(?![\w.-])(?!\()"
 )  # a name with a parenthesis behind it is the op it is anchored on
 
@@ -128,10 +129,8 @@ def locate(command: CompileCommand, input: Path, *, timeout: float) -> Located:
 
 def passes_of_pipeline(pipeline: str) -> tuple[str, ...]:
     """`builtin.module(func.func(cse,hivm-plan-memory{mode=x}))` -> ("cse", "hivm-plan-memory")."""
-    plain = re.sub(r"\{[^{}]*\}", "", pipeline)
-    return tuple(
-        name for name in _PASS.findall(plain) if not re.search(rf"{re.escape(name)}\.\w|\.{name}\(", plain)
-    )
+    plain = _OPTIONS.sub("", pipeline)
+    return tuple(name for name, opens in _NAME.findall(plain) if not opens)
 
 
 def _reproducer(
