@@ -1,6 +1,6 @@
 """Make an archive small enough for a tracker by leaving things out, in a fixed order, and saying so.
 
-The order, from what is missed least (docs/archive.md):
+The order, from what is missed least (also in docs/report.md):
 
     1. what healthy compile calls read and wrote
     2. the dumps of the IR before every pass

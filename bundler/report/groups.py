@@ -71,9 +71,8 @@ def render_text(groups: Sequence[Group], invalid: Sequence[tuple[str, str]]) -> 
     lines += [f"invalid  {printable(path, 200)}: {printable(why, 200)}" for path, why in invalid]
     total = sum(len(each.entries) for each in groups)
     failures = sum(bool(each.signature) for each in groups)
-    lines.append(
-        f"{total} archives, {failures} different failures" + (f", {len(invalid)} invalid" if invalid else "")
-    )
+    rest = f", {len(invalid)} invalid" if invalid else ""
+    lines.append(f"{_counted(total, 'archive')}, {_counted(failures, 'different failure')}{rest}")
     return "\n".join(lines) + "\n"
 
 
