@@ -19,13 +19,14 @@ from bundler.archive import NewMember, write_archive
 from bundler.capture.session import Capture
 from bundler.compiler.examine import require_failure
 from bundler.compiler.signature import signature_of
-from bundler.evidence.environment import Context, collect
+from bundler.evidence.environment import collect
 from bundler.evidence.recompile import AFTER_ALL, AFTER_FAILURE, recompile, try_barrier
 from bundler.manifest import Manifest
 from bundler.pipeline.calls import CallMembers
 from bundler.pipeline.captured import (
     case_of_capture,
     choose_failing,
+    context_of_run,
     judge_capture,
     names,
     run_name,
@@ -98,7 +99,7 @@ def bundle(case: Case, plan: Plan) -> Bundle:
 
 def bundle_healthy(name: str, seen: Capture, plan: Plan) -> Path:
     """An archive of a run in which no compile failed, for `--always`: the calls and the environment."""
-    environment = collect(Context())
+    environment = collect(context_of_run(seen))
     manifest = Manifest(
         name=name,
         created=now(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import shutil
 import sys
@@ -13,6 +14,9 @@ from bundler.capture.session import Capture, CapturedCall, capture
 from bundler.compiler.diagnose import diagnose
 from bundler.compiler.invoke import CompileCommand, command_of
 from bundler.compiler.outcome import Diagnosis, ToolRun
+from bundler.compiler.toolchain import ADAPTER, COMPILE, find_tool
+from bundler.errors import NpubugError
+from bundler.evidence.context import Context
 from bundler.pipeline.case import Case
 
 COMPILERS = ("bishengir-compile", "bishengir-compile-a5", "npuc", "triton-adapter-opt")
@@ -69,6 +73,25 @@ def local_command(argv: Sequence[str]) -> CompileCommand:
     command, _ = command_of(argv)
     tool = shutil.which(command.tool)
     return dataclasses.replace(command, tool=Path(tool)) if tool is not None else command
+
+
+def context_of_run(seen: Capture) -> Context:
+    """What the collectors of the environment need to know of a run in which nothing failed."""
+    compiles = [call for call in seen.calls if call.tool in COMPILERS and call.argv]
+    last = next((call for call in reversed(compiles) if call.tool != ADAPTER), None)
+    tool = shutil.which(last.argv[0]) if last is not None else None
+    compiler = Path(tool) if tool is not None else None
+    if compiler is None:  # no compile was seen: then the one that a compile would find
+        with contextlib.suppress(NpubugError):
+            compiler = find_tool(COMPILE).path
+    kernel, input = (last.kernel, last.input) if last is not None else (None, None)
+    cached = cached_ir(seen.cache_dir, kernel, input=input)
+    return Context(
+        interpreter=_interpreter(seen.command),
+        compiler=compiler,
+        compiler_argv=last.argv if last is not None else (),
+        cached_files=tuple(path.name for path in cached),
+    )
 
 
 def names(judged: Sequence[tuple[CapturedCall, Diagnosis]]) -> Iterator[str]:

@@ -61,7 +61,13 @@ def test_always_gives_an_archive_of_a_healthy_program(folder: Path) -> None:
     done = npubug("bundle", "--always", "--", sys.executable, "my_kernel.py", "healthy.mlir", cwd=folder)
     assert done.code == ExitCode.NOTHING_FAILED
     (path,) = folder.glob("*.npubug.tar.zst")
-    assert open_archive(path).manifest.signature is None
+    manifest = open_archive(path).manifest
+    assert manifest.signature is None
+    facts = {fact.name: fact.value for fact in manifest.environment}
+    assert facts["python.version"] is not None
+    assert facts["compiler.path"] is not None and facts["compiler.path"].endswith("/bishengir-compile")
+    assert facts["npu.target"] == "Ascend910B3"
+    assert facts["triton.branch"] == "release/3.2.2"
     assert npubug("check", path.name, cwd=folder).code == ExitCode.INCOMPLETE
 
 
