@@ -44,8 +44,6 @@ _RESOURCE = """
 """
 _OPTIONS = re.compile(r"\{[^{}]*\}")
 _NAME = re.compile(r"([\w.-]+)(\(?)")  # with a parenthesis behind it, it is the op that passes run on
-    r"[\w-]+(?![\w.-])(?!\()"
-)  # a name with a parenthesis behind it is the op it is anchored on
 
 
 @dataclass(frozen=True)
