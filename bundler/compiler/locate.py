@@ -18,7 +18,7 @@ from pathlib import Path
 from bundler.compiler.diagnose import diagnose
 from bundler.compiler.dumps import parts_of, read_dumps
 from bundler.compiler.invoke import AFTER_ALL_FLAG, CompileCommand, compile_file
-from bundler.compiler.outcome import Diagnosis
+from bundler.compiler.outcome import Diagnosis, Outcome
 from bundler.compiler.passes import Tracker
 from bundler.compiler.signature import Signature, matches, signature_of
 from bundler.compiler.toolchain import find_opt
@@ -27,6 +27,7 @@ from bundler.errors import NpubugError
 _NO_THREADS = "--mlir-disable-threading"
 _MODULE_SCOPE = "--mlir-print-ir-module-scope"
 _REPRODUCER = "--mlir-pass-pipeline-crash-reproducer"
+_BEFORE_ALL = "--mlir-print-ir-before-all"
 _LOCAL = "--mlir-pass-pipeline-local-reproducer"
 _TRAILER = re.compile(r"\n\{-#\s.*mlir_reproducer.*", re.DOTALL)
 _PIPELINE = re.compile(r'\bpipeline: "((?:[^"\\]|\\.)*)"')
@@ -86,43 +87,81 @@ class Located:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class _Place:
+    """What the dumps tell of the failing pass. `runs` counts the pass runs of the log, `order` is its own."""
+
+    name: str | None = None
+    scope: str = ""
+    order: int | None = None
+    runs: int = 0
+    attempt: int = 1
+    before: str | None = None
+
+
 def locate(command: CompileCommand, input: Path, *, timeout: float) -> Located:
-    """Find the failing pass of a compile, whose failure the caller has checked with `require_failure`.
+    """Find the failing pass of a compile, whose failure the caller checks with `require_failure`.
 
     Raises:
         NpubugError: the tool cannot be started.
     """
     quiet = command.with_flags(*_supported(command, _NO_THREADS))
-    dumped = compile_file(quiet.with_flags(*_supported(quiet, AFTER_ALL_FLAG)), input, timeout=timeout)
-    diagnosis = diagnose(dumped)
+    run = compile_file(quiet.with_flags(*_supported(quiet, AFTER_ALL_FLAG)), input, timeout=timeout)
+    diagnosis = diagnose(run)
     signature = signature_of(diagnosis)
-    tracker, step, runs = Tracker(), None, 0
-    for dump in read_dumps([dumped.stderr.encode()]):
-        seen = tracker.feed(dump)
-        if seen is not None:
-            runs = seen.run.order
-            step = seen if seen.run.failed else step
-    notes = [] if runs else [f"{command.tool.name} does not print its passes"]
-    if dumped.truncated:
+    if not diagnosis.outcome.is_bug:
+        return Located(diagnosis, signature, None, None, 0, 1, None, None, ())
+    place = _failed_pass(run.stderr)
+    notes = [] if place.runs else [f"{command.tool.name} does not print its passes"]
+    if run.truncated:
         notes.append("the log was cut at its size limit, so the pass's place is not known")
-    name = step.run.name if step is not None else diagnosis.pass_name
-    scope = step.run.scope if step is not None else ""
-    reproducer, why = _reproducer(quiet, input, name, scope, signature, timeout)
-    notes += why
-    before = step.before.decode(errors="replace") if step is not None and step.before is not None else None
+    if place.name is None and quiet.supports(_BEFORE_ALL):
+        # A pass that crashes or never ends leaves no dump after it, but one before it.
+        run = compile_file(quiet.with_flags(_BEFORE_ALL), input, timeout=timeout)
+        place = _unfinished_pass(run.stderr, place.runs)
+    place = replace(place, name=place.name or diagnosis.pass_name)
+    reproducer, why = _reproducer(quiet, input, place, signature, timeout)
+    name, before = place.name, place.before
     if reproducer is not None and len(reproducer.passes) == 1:
         name, before = name or reproducer.passes[0], _TRAILER.sub("\n", reproducer.text)
     return Located(
         diagnosis=diagnosis,
         signature=signature,
         pass_name=name,
-        order=step.run.order if step is not None else None,
-        runs=runs,
-        attempt=step.run.attempt if step is not None else 1,
+        order=place.order,
+        runs=place.runs,
+        attempt=place.attempt,
         before=before,
         reproducer=reproducer,
-        notes=tuple(notes),
+        notes=(*notes, *why),
     )
+
+
+def _failed_pass(log: str) -> _Place:
+    """The pass whose dump says that it failed; of several attempts the last one's."""
+    tracker, place = Tracker(), _Place()
+    for dump in read_dumps([log.encode()]):
+        step = tracker.feed(dump)
+        if step is not None:
+            place = replace(place, runs=step.run.order)
+            if step.run.failed:
+                before = step.before.decode(errors="replace") if step.before is not None else None
+                run = step.run
+                place = _Place(run.name, run.scope, run.order, run.order, run.attempt, before)
+    return place
+
+
+def _unfinished_pass(log: str, finished: int) -> _Place:
+    """The pass that began last; `finished` ones came before it."""
+    last = None
+    for dump in read_dumps([log.encode()]):
+        last = dump if dump.before else last
+    if last is None:
+        return _Place(runs=finished)
+    parts = parts_of(last.text)
+    scope = "" if parts.is_module else parts.functions[0].name
+    order = finished + 1 if finished else None
+    return _Place(last.pass_name, scope, order, order or 0, before=last.text.decode(errors="replace"))
 
 
 def passes_of_pipeline(pipeline: str) -> tuple[str, ...]:
@@ -132,7 +171,7 @@ def passes_of_pipeline(pipeline: str) -> tuple[str, ...]:
 
 
 def _reproducer(
-    command: CompileCommand, input: Path, name: str | None, scope: str, expected: Signature, timeout: float
+    command: CompileCommand, input: Path, place: _Place, expected: Signature, timeout: float
 ) -> tuple[Reproducer | None, list[str]]:
     """The first file that fails alone as the whole does, and why those before it do not count."""
     try:
@@ -140,7 +179,7 @@ def _reproducer(
     except NpubugError as error:
         return None, [f"no reproducer: {error.what}"]
     notes: list[str] = []
-    for made_by, text in _candidates(command, input, name, scope, timeout):
+    for made_by, text in _candidates(command, input, place, expected, timeout):
         alone = _alone(opt, text, timeout)
         if alone.outcome.is_bug and matches(signature_of(alone), expected):
             found = _PIPELINE.search(text)
@@ -152,10 +191,13 @@ def _reproducer(
 
 
 def _candidates(
-    command: CompileCommand, input: Path, name: str | None, scope: str, timeout: float
+    command: CompileCommand, input: Path, place: _Place, expected: Signature, timeout: float
 ) -> Iterator[tuple[str, str]]:
     """Files that may fail alone, smallest pipeline first, each with who made it."""
-    local = _by_compiler(command, input, timeout, _LOCAL) if command.supports(_LOCAL) else None
+    name, scope = place.name, place.scope
+    # A compiler that we have to end writes no file.
+    ends = expected.outcome is not Outcome.TIMED_OUT
+    local = _by_compiler(command, input, timeout, _LOCAL) if ends and command.supports(_LOCAL) else None
     if local is not None:
         yield "the compiler", local
         # A pass on functions would run on all of them again, also on those that it is done with.
@@ -165,7 +207,7 @@ def _candidates(
     by_hand = _by_hand(command, input, name, scope, timeout) if name is not None else None
     if by_hand is not None:
         yield "npubug, from the IR before the pass", by_hand
-    whole = _by_compiler(command, input, timeout)
+    whole = _by_compiler(command, input, timeout) if ends else None
     if whole is not None:
         yield "the compiler, with its whole pipeline", whole
 

@@ -73,6 +73,28 @@ def test_a_compiler_that_shows_nothing_is_said_to() -> None:
     assert any("no file for --run-reproducer" in note for note in found.notes)
 
 
+STUCK = """#!/bin/sh
+case " $* " in
+    *" --help "*) for flag in after-all before-all before; do echo "  --mlir-print-ir-$flag"; done; exit 0;;
+    *after-all*) printf '// -----// IR Dump After CSE (cse) //----- //\\nmodule {\\n}\\n\\n' >&2;;
+    *before*) printf '// -----// IR Dump Before CSE (cse) //----- //\\nmodule {\\n}\\n\\n' >&2
+        printf '// -----// IR Dump Before Loop (loop-forever) //----- //\\nmodule {\\n}\\n\\n' >&2;;
+esac
+sleep 60
+"""
+
+
+def test_a_pass_that_never_ends_is_the_one_that_began_last(tmp_path: Path) -> None:
+    for name in ("bishengir-compile", "bishengir-opt"):
+        (tmp_path / name).write_text(STUCK)
+        (tmp_path / name).chmod(0o755)
+    command = CompileCommand(tmp_path / "bishengir-compile", ())
+    found = locate(command, case(CUMSUM), timeout=0.5)
+    assert found.diagnosis.outcome is Outcome.TIMED_OUT
+    assert (found.pass_name, found.order) == ("loop-forever", 2)
+    assert found.reproducer is not None and found.reproducer.pipeline == "builtin.module(loop-forever)"
+
+
 @pytest.mark.parametrize(
     ("pipeline", "passes"),
     [
