@@ -64,7 +64,7 @@ def timeline(runs: Sequence[PassRun]) -> Timeline | None:
     changing = sum(run.changed for run in runs)
     attempts = _attempts(runs)
     words = (
-        f"{len(runs)} passes, of which {changing} changed the IR"
+        f"{len(runs)} passes, of which {changing or 'none'} changed the IR"
         f"{f', in {len(attempts)} attempts' if len(attempts) > 1 else ''}: "
         f"from {ops[0]} operations to {ops[-1]} (most: {max(ops)})"
     )

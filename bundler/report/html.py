@@ -32,6 +32,7 @@ _LONGEST_MESSAGE = 4000
 _MOST_MEMBERS = 300
 _MOST_CALLS = 100
 _MOST_PASSES = 200
+_MOST_WORD_PAIRS = 10_000  # weighed in one line; beyond, all of what differs is marked
 _MOST_PAGE_CODE = 400_000  # characters of coloured IR in one block; the rest of it is plain
 # Class names of tokens, short because there are thousands; plain text has none.
 _CLASSES = {
@@ -193,9 +194,18 @@ def _pieces(found: Sequence[Token] | None, new: Sequence[bool] | None) -> tuple[
 def _new_words(left: Sequence[Token], right: Sequence[Token]) -> tuple[list[bool], list[bool]]:
     """Which tokens of each side have no counterpart. Value names do not count: they are only numbers."""
     a, b = ([token.text if token.kind != "value" else "%" for token in side] for side in (left, right))
-    marks = [True] * len(a), [True] * len(b)
-    for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
-        for offset in range(block.size):
+    start = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    most = min(len(a), len(b)) - start
+    end = next((i for i, (x, y) in enumerate(zip(reversed(a), reversed(b))) if x != y or i >= most), most)
+    marks = (
+        [start <= i < len(a) - end for i in range(len(a))],
+        [start <= i < len(b) - end for i in range(len(b))],
+    )
+    middle_a, middle_b = a[start : len(a) - end], b[start : len(b) - end]
+    if len(middle_a) * len(middle_b) > _MOST_WORD_PAIRS:
+        return marks
+    for block in SequenceMatcher(None, middle_a, middle_b, autojunk=False).get_matching_blocks():
+        for offset in range(start, start + block.size):
             marks[0][block.a + offset] = marks[1][block.b + offset] = False
     return marks
 

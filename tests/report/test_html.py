@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html
 import re
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -165,6 +166,26 @@ def test_without_logs_the_page_is_still_made(tmp_path: Path) -> None:
     write_archive(path, bare, [])
     page = render_page(open_archive(path))
     assert "No compile of this run failed" in words(page)
+
+
+def test_in_a_changed_line_only_the_words_that_differ_are_marked(tmp_path: Path) -> None:
+    changed = BEFORE.replace(b"tensor.empty() : tensor<4xf32>", b"tensor.empty() : tensor<8xf32>")
+    log = dump("A", "a", BEFORE) + dump("PlanMemory Failed", "hivm-plan-memory", changed)
+    page = render_page(sample(tmp_path, log))
+    marked = re.findall("<b><i class=t>(.*?)</i></b>", page)
+    assert marked == ["tensor&lt;4xf32&gt;", "tensor&lt;8xf32&gt;"]
+    assert len(re.findall("<tr class=changed>", page)) == 1
+
+
+def test_lines_of_many_words_take_bounded_time(tmp_path: Path) -> None:
+    line = b"    a.b " + b", ".join(b"%%x : i%d" % n for n in range(300)) + b"\n"
+    other = b"    a.b " + b", ".join(b"i%d : %%x" % n for n in range(300)) + b"\n"
+    log = dump("A", "a", b"module {\n" + line * 400 + b"}")
+    log += dump("PlanMemory Failed", "hivm-plan-memory", b"module {\n" + other * 400 + b"}")
+    archive = sample(tmp_path, log)
+    start = time.monotonic()
+    render_page(archive)
+    assert time.monotonic() - start < 20
 
 
 def test_an_archive_of_monstrous_content_makes_a_page_under_a_megabyte(tmp_path: Path) -> None:
