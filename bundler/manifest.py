@@ -11,6 +11,7 @@ classes and the schema together. Member names are fixed by role:
     logs/after-all.log
     logs/barrier.log
     logs/program.log        what the user's command printed (stdout and stderr)      role "program-log"
+    logs/plog/...           device logs of the run's processes                       role "device-log"
     environment.json        the facts, again, for people who grep                     role "environment"
     source/<file>           the user's script, when it is the command's own argument  role "source"
     reduced/<file>          the reduced input, reproduce.sh                           role "reduced"
@@ -20,7 +21,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMA_VERSION = "1.1"  # 1.1: original_input_sha256, redaction_level
+# 1.1: original_input_sha256, redaction_level. 1.2: launch, ranks, a call's rank and memory.
+SCHEMA_VERSION = "1.2"
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,11 @@ class SignatureRecord:
 
 @dataclass(frozen=True)
 class CallRecord:
-    """One recorded compile call. `input`, `outputs`, `stdout`, `stderr` are member names, or None/empty."""
+    """One recorded compile call. `input`, `outputs`, `stdout`, `stderr` are member names, or None/empty.
+
+    `rank` to `device` are of the process that made the call, in a distributed run. `peak_memory` is in bytes, None
+    where it is not known to be the tool's own.
+    """
 
     id: str
     tool: str
@@ -79,6 +85,50 @@ class CallRecord:
     outputs: tuple[str, ...] = ()
     stdout: str | None = None
     stderr: str | None = None
+    rank: int | None = None
+    local_rank: int | None = None
+    world_size: int | None = None
+    device: str | None = None
+    peak_memory: int | None = None
+
+
+@dataclass(frozen=True)
+class NamedValue:
+    """A name and what it stands for, as text."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How the failing kernel was compiled and launched, as far as the program's own objects told.
+
+    `source` is FILE:LINE of the kernel. `arguments` are dtype, shape, strides, device and alignment of a tensor
+    and the value of a number; never what a tensor holds.
+    """
+
+    kernel: str
+    source: str = ""
+    target: str = ""
+    grid: str = ""
+    signature: tuple[NamedValue, ...] = ()
+    constants: tuple[NamedValue, ...] = ()
+    options: tuple[NamedValue, ...] = ()
+    arguments: tuple[NamedValue, ...] = ()
+
+
+@dataclass(frozen=True)
+class RankRecord:
+    """One rank of a distributed run. `ended`: finished, failed, hung, killed, no-call, unknown."""
+
+    rank: int
+    ended: str
+    local_rank: int | None = None
+    world_size: int | None = None
+    device: str | None = None
+    calls: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -163,6 +213,8 @@ class Manifest:
     signature: SignatureRecord | None = None
     failing_call: str | None = None
     calls: tuple[CallRecord, ...] = ()
+    launch: Launch | None = None
+    ranks: tuple[RankRecord, ...] = ()
     evidence: tuple[EvidenceRun, ...] = ()
     environment: tuple[Fact, ...] = ()
     workaround: Workaround | None = None

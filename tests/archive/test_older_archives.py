@@ -29,3 +29,11 @@ def test_what_an_older_version_did_not_say_is_not_made_up() -> None:
     old = open_archive(Path(__file__).parent / "data" / "format-1.0.npubug.tar.zst").manifest
     assert old.original_input_sha256 is None
     assert old.redaction_level is None
+    assert (old.launch, old.ranks) == (None, ())
+
+
+def test_launch_and_ranks_are_read_back() -> None:
+    manifest = open_archive(Path(__file__).parent / "data" / "format-1.2.npubug.tar.zst").manifest
+    assert manifest.launch is not None and manifest.launch.constants[0].value == "128"
+    assert [(rank.rank, rank.ended) for rank in manifest.ranks] == [(5, "failed")]
+    assert (manifest.calls[0].rank, manifest.calls[0].peak_memory) == (5, 123 << 20)
