@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bundler.archive import Archive
+from bundler.compiler.rebuild import RECONSTRUCTED
 from bundler.errors import ExitCode
 from bundler.manifest import CallRecord, Fact, Manifest
 from bundler.printable import printable
@@ -159,7 +160,8 @@ def _reproducer(manifest: Manifest, again: str, minimize: str) -> Item:
     else:
         wanted.append("the compiler's input that fails")
     if call is not None and call.argv:
-        found.append(f"command line of {call.tool}")
+        rebuilt = any(note.startswith(RECONSTRUCTED) for note in manifest.notes)
+        found.append(f"command line of {call.tool}" + (", reconstructed: see the notes" if rebuilt else ""))
     else:
         wanted.append("the command line that fails")
     runs = [run.reproduced for run in manifest.evidence if run.name != "barrier"]
@@ -187,7 +189,8 @@ def _reproducer(manifest: Manifest, again: str, minimize: str) -> Item:
 def _ir(manifest: Manifest, again: str) -> Item:
     title = "cached IR of each stage before the failure"
     inputs = [member.name for member in manifest.members if member.role == "input"]
-    if not manifest.command and inputs:
+    cached = [m.name for m in manifest.members if m.role == "ir" and not m.name.endswith(".json")]
+    if not manifest.command and inputs and not cached:
         note = "the bundle was made from an IR file, not from a Python program: there are no earlier stages"
         return Item("ir", title, (f"the input itself, {inputs[0]}", note))
     stages = dict(_stages(manifest))

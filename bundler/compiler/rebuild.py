@@ -11,16 +11,23 @@ from bundler.compiler.invoke import DEFAULT_TARGET, DEFAULT_TARGET_A5, CompileCo
 from bundler.compiler.options import adapter_flags, compile_flags, is_950, is_simt_only, target_of
 from bundler.compiler.toolchain import ADAPTER, COMPILE, find_tool, supported_flags
 
+RECONSTRUCTED = "reconstructed: "  # how a note begins that a part of the command line was not recorded
 # NPUOptions of triton-ascend 3.2.0, as far as a flag comes of them.
 _DEFAULTS: dict[str, Any] = {"multibuffer": True, "enable_auto_bind_sub_block": True}
+
+_DEFAULT = "npubug's default: nothing here tells the chip"
 
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A command, and what a reader must know of where its flags come from, a line each."""
+    """A command, and what a reader must know of where its flags come from, a line each.
+
+    `target_known` is False if the chip is npubug's default, and so says nothing about the machine.
+    """
 
     command: CompileCommand
     notes: tuple[str, ...]
+    target_known: bool = True
 
 
 def rebuild(
@@ -43,26 +50,28 @@ def rebuild(
     options = metadata if metadata is not None else _DEFAULTS
     if metadata is not None:
         notes = [
-            "reconstructed: the flags are rebuilt from the kernel's metadata json, as triton-ascend 3.2.0 does"
+            f"{RECONSTRUCTED}the flags are rebuilt from the kernel's metadata json, as triton-ascend 3.2.0 does"
         ]
     else:
         notes = [
-            "reconstructed: there is no metadata json (triton writes it after a compile that went well), "
+            f"{RECONSTRUCTED}there is no metadata json (triton writes it after a compile that went well), "
             "so the flags are triton-ascend 3.2.0's defaults; options of this kernel are not known"
         ]
+    known_target = True
     if ttir and not is_simt_only(options):
         flags = adapter_flags(metadata or {}, environ)
     else:
         if tool.name == ADAPTER:
             tool = find_tool(COMPILE).path
         target, source = _target(tool, options, nearby)
-        notes.append(f"reconstructed: target {target}, {source}")
+        known_target = source is not _DEFAULT
+        notes.append(f"{RECONSTRUCTED}target {target}, {source}")
         regs = "reg-based" in supported_flags(tool)
         flags = compile_flags(options, environ, target=target, reg_based=regs)
     known, unknown = _split(tool, flags)
     if unknown:
-        notes.append(f"reconstructed: left out, as this compiler does not know them: {' '.join(unknown)}")
-    return Rebuilt(CompileCommand(tool, known), tuple(notes))
+        notes.append(f"{RECONSTRUCTED}left out, as this compiler does not know them: {' '.join(unknown)}")
+    return Rebuilt(CompileCommand(tool, known), tuple(notes), known_target)
 
 
 def _target(tool: Path, options: Mapping[str, Any], nearby: Mapping[str, Any] | None) -> tuple[str, str]:
@@ -73,7 +82,7 @@ def _target(tool: Path, options: Mapping[str, Any], nearby: Mapping[str, Any] | 
     if near is not None:
         return near, "as another kernel of this cache was compiled for"
     default = DEFAULT_TARGET_A5 if tool.name.endswith("-a5") or is_950(options) else DEFAULT_TARGET
-    return default, "npubug's default: nothing here tells the chip"
+    return default, _DEFAULT
 
 
 def _split(tool: Path, flags: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:

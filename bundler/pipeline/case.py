@@ -28,6 +28,7 @@ class Case:
         cached: the kernel's files of the cache or the dump, in lowering order.
         notes: what a reader must know of how the case came about, a line each.
         log: what the program printed, where that was saved.
+        target_known: False if the `--target` is npubug's default, which says nothing about the machine.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Case:
     cached: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
     log: bytes | None = None
+    target_known: bool = True
     interpreter: Path = field(default_factory=lambda: Path(sys.executable))
 
 
@@ -55,11 +57,12 @@ def case_of_file(path: Path, compiler: Path | None, flags: Sequence[str] | None)
 
 def context_of(case: Case) -> Context:
     """What the collectors of the environment need to know of a case."""
+    argv = case.failing.argv if case.failing is not None else (str(case.command.tool), *case.command.flags)
+    if not case.target_known:
+        argv = tuple(word for word in argv if not word.startswith("--target"))
     return Context(
         interpreter=case.interpreter,
         compiler=case.command.tool,
-        compiler_argv=case.failing.argv
-        if case.failing is not None
-        else (str(case.command.tool), *case.command.flags),
+        compiler_argv=argv,
         cached_files=tuple(path.name for path in case.cached) or (case.input.name,),
     )

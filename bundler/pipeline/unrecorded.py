@@ -26,7 +26,7 @@ from bundler.capture.terminal_log import LoggedFailure, failure_in, kept_of, rea
 from bundler.compiler.inputs import check_readable, is_bytecode, kernel_of_file
 from bundler.compiler.invoke import command_of, default_command
 from bundler.compiler.options import is_950
-from bundler.compiler.rebuild import Rebuilt, rebuild
+from bundler.compiler.rebuild import RECONSTRUCTED, Rebuilt, rebuild
 from bundler.compiler.toolchain import ADAPTER, COMPILE, find_tool
 from bundler.errors import ExitCode, NpubugError
 from bundler.pipeline.case import Case, case_of_file
@@ -81,12 +81,11 @@ def _case_of_ir(source: Source, ir: Path, environ: Mapping[str, str]) -> Case:
         return replace(case, notes=("the flags are those given by --flags",))
     beside = ir.parent / f"{kernel_of_file(ir.name)}.json"
     metadata = metadata_of(CachedKernel("", "", ir.parent, (("json", beside),), 0.0))
-    if metadata is None:
-        return replace(case, notes=("reconstructed: the flags are triton-ascend 3.2.0's defaults",))
+    if metadata is None or "target" not in metadata:
+        notes = (f"{RECONSTRUCTED}the flags are triton-ascend 3.2.0's defaults",)
+        return replace(case, notes=notes, target_known=False)
     rebuilt = rebuild(case.command.tool, metadata, environ, ttir=_is_ttir(ir))
-    return replace(
-        case, command=rebuilt.command, notes=rebuilt.notes, cached=(beside,), kernel=kernel_symbol(ir)
-    )
+    return replace(_with(case, rebuilt), cached=(beside,), kernel=kernel_symbol(ir))
 
 
 def _case_of_kernel(
@@ -113,6 +112,7 @@ def _case_of_kernel(
         input=input,
         cached=tuple(path for stage, path in copied.files if stage != "npubin"),
         notes=(*told, *rebuilt.notes),
+        target_known=rebuilt.target_known,
     )
 
 
@@ -173,7 +173,7 @@ def _case_of_log(source: Source, log: Path, work: Path, environ: Mapping[str, st
     if source.ir is not None:
         case = _case_of_ir(source, source.ir, environ)
         rebuilt = _rebuilt(source.ir, None, (), source, environ, logged)
-        case = replace(case, command=rebuilt.command, notes=rebuilt.notes)
+        case = _with(case, rebuilt)
     else:
         case = _case_of_named_folder(logged, source, work, environ)
     if logged.diagnosis.stage.value not in ("adapter", "compile", "backend"):
@@ -215,6 +215,10 @@ def _case_of_named_folder(
         hint="give the cache (--cache DIR) or the file (--ir kernel.ttadapter) beside --log",
         code=ExitCode.INVALID_INPUT,
     )
+
+
+def _with(case: Case, rebuilt: Rebuilt) -> Case:
+    return replace(case, command=rebuilt.command, notes=rebuilt.notes, target_known=rebuilt.target_known)
 
 
 def _is_ttir(path: Path) -> bool:

@@ -60,7 +60,9 @@ def test_the_failed_kernel_of_a_cache_becomes_an_archive(cache: Path, tmp_path: 
     branch = next(fact for fact in manifest.environment if fact.name == "triton.branch")
     assert branch.value == "release/3.2.2"
     assert {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in cache.rglob("*")} == before
-    assert npubug("check", found.path.name, cwd=tmp_path).code in (ExitCode.OK, ExitCode.INCOMPLETE)
+    assert next(fact for fact in manifest.environment if fact.name == "npu.model").value == "Ascend910B2"
+    shown = npubug("check", found.path.name, cwd=tmp_path).out
+    assert "ttir: ir/cumsum.ttir" in shown
 
 
 def test_a_kernels_own_metadata_gives_its_flags(cache: Path, tmp_path: Path) -> None:
@@ -91,6 +93,17 @@ def test_bytecode_of_master_is_compiled_and_decoded_beside_itself(
     assert b"func.func @" in found.read(f"ir/cumsum.{stage}.mlir")
     branch = next(fact for fact in found.manifest.environment if fact.name == "triton.branch")
     assert branch.value == "master"
+
+
+def test_a_chip_that_is_only_assumed_is_no_fact_about_the_machine(tmp_path: Path) -> None:
+    shutil.copy(case(FAILING), tmp_path / "k.ttadapter")
+    npubug("bundle", "--ir", "k.ttadapter", cwd=tmp_path)
+    manifest = archive(tmp_path).manifest
+    assert manifest.calls[0].argv[2] == "--target=Ascend910B3"
+    facts = {fact.name: fact.value for fact in manifest.environment}
+    assert facts["npu.model"] is None
+    shown = npubug("check", next(tmp_path.glob("*.zst")), cwd=tmp_path).out
+    assert "command line of bishengir-compile, reconstructed" in shown
 
 
 def test_a_dump_folder_is_as_good_as_a_cache(tmp_path: Path) -> None:
