@@ -1,4 +1,5 @@
-"""What would a maintainer still ask for? The five things of the debugging guide, judged from an archive.
+"""What would a maintainer still ask for? The five things of the debugging guide, judged from an archive; and,
+as advice, what goes beyond them (`bundler.advice`).
 
 Each item is there, partly there, or missing. What is wanted keeps it from being there; advice does not: a
 reproducer that nobody has reduced yet is a reproducer. A fact that could not be had, with the reason why, is
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from bundler.advice import Advice, advise
 from bundler.archive import Archive
 from bundler.compiler.rebuild import RECONSTRUCTED
 from bundler.errors import ExitCode
@@ -74,10 +76,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Completeness:
-    """The verdict on an archive."""
+    """The verdict on an archive. `further` is advice beyond the five things, and decides nothing."""
 
     archive: str
     items: tuple[Item, ...]
+    further: tuple[Advice, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -94,14 +97,15 @@ def check(archive: Archive) -> Completeness:
     """Judge a valid archive."""
     manifest = archive.manifest
     again = f"npubug bundle -- {shlex.join(manifest.command) or 'python your_script.py'}"
+    name = shlex.quote(archive.path.name)
     items = (
-        _reproducer(manifest, again, f"npubug minimize {shlex.quote(archive.path.name)}"),
+        _reproducer(manifest, again, f"npubug minimize {name}"),
         _ir(manifest, again),
         _logs(archive, again),
         _environment(manifest, again),
         _workaround(manifest, again),
     )
-    return Completeness(archive.path.name, items)
+    return Completeness(archive.path.name, items, advise(manifest, name, again))
 
 
 def render_text(result: Completeness) -> str:
@@ -115,6 +119,12 @@ def render_text(result: Completeness) -> str:
         lines += [f"{'':>10}- better: {printable(text, 300)}" for text in item.advice]
         if item.supply:
             lines.append(f"{'':>10}  try: {printable(item.supply, 300)}")
+    for further in result.further:
+        lines.append(f"{'better' if further.advice else 'ok':>8}  {further.title}")
+        lines += [f"{'':>10}- {printable(text, 300)}" for text in further.found]
+        lines += [f"{'':>10}- better: {printable(text, 400)}" for text in further.advice]
+        if further.supply:
+            lines.append(f"{'':>10}  try: {printable(further.supply, 300)}")
     there = sum(item.state is State.PRESENT for item in result.items)
     verdict = "complete" if result.complete else "incomplete: a maintainer would still ask for the rest"
     name = printable(result.archive, 200)
@@ -123,7 +133,7 @@ def render_text(result: Completeness) -> str:
 
 
 def render_json(result: Completeness) -> str:
-    """The verdict for programs: `{"version": 1, "valid": true, "complete": ..., "items": [...]}`."""
+    """The verdict for programs: `{"version": 1, "valid": true, "complete": ..., "items": [...], "further": ...}`."""
     document = {
         "version": JSON_VERSION,
         "archive": result.archive,
@@ -140,6 +150,16 @@ def render_json(result: Completeness) -> str:
                 "supply": item.supply,
             }
             for item in result.items
+        ],
+        "further": [
+            {
+                "key": further.key,
+                "title": further.title,
+                "found": list(further.found),
+                "advice": list(further.advice),
+                "supply": further.supply,
+            }
+            for further in result.further
         ],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
