@@ -33,7 +33,13 @@ from bundler.pipeline.captured import (
     run_recorded,
 )
 from bundler.pipeline.case import Case, case_of_file, context_of
-from bundler.pipeline.contents import Evidence, contents_of, now, signature_record
+from bundler.pipeline.contents import (
+    Evidence,
+    contents_of,
+    contents_without_failure,
+    now,
+    signature_record,
+)
 from bundler.pipeline.plan import Bundle, Plan
 from bundler.pipeline.redaction import input_sha256, redact
 from bundler.pipeline.reruns import reruns, steadiness_note
@@ -45,6 +51,7 @@ __all__ = [
     "Plan",
     "bundle",
     "bundle_healthy",
+    "bundle_without_failure",
     "case_of_capture",
     "case_of_file",
     "choose_failing",
@@ -110,6 +117,19 @@ def bundle_healthy(name: str, seen: Capture, plan: Plan) -> Path:
         notes=("no compile of this run failed",),
     )
     return _finish(plan, manifest, CallMembers(seen), [], f"{name}-no-failure{SUFFIX}")[0]
+
+
+def bundle_without_failure(case: Case, plan: Plan) -> Path:
+    """An archive of a kernel whose compile does not fail, for `--always`: its IR, logs and the environment.
+
+    Raises:
+        NpubugError: the archive cannot be written.
+    """
+    plan.say("the compile does not fail here; compiling with the IR after every pass")
+    compiled = recompile(case.command, case.input, *AFTER_ALL, expected=None, timeout=plan.timeout)
+    found = contents_without_failure(case, compiled, collect(context_of(case)))
+    file_name = f"{case.name}-no-failure{SUFFIX}"
+    return _finish(plan, found.manifest, found.calls, found.members, file_name)[0]
 
 
 def _finish(

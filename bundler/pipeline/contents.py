@@ -44,19 +44,15 @@ class Contents:
 def contents_of(case: Case, evidence: Evidence) -> Contents:
     """The archive of a case and its evidence."""
     recompiles, notes = evidence.recompiles, list(case.notes)
-    suffix = ".ttir" if ".ttir" in case.input.name else ".bcmlir" if is_bytecode(case.input) else ".ttadapter"
-    member = f"input/kernel{suffix}"
-    members = [NewMember(member, "input", case.input)]
-    members += [NewMember(f"ir/{path.name}", "ir", path) for path in case.cached]
-    decoded = list(_decoded(case, member))
-    members += decoded
-    if is_bytecode(case.input) and not decoded:
-        notes.append("the MLIR bytecode is not decoded: no opt tool here reads it")
+    member, members, why = _ir_members(case)
+    notes += why
     members += [NewMember(r.entry.log, "log", r.log.encode()) for r in recompiles if r.entry.log]
     calls = CallMembers(case.capture, case.failing)
     log = case.log
     if case.capture is None:
-        calls.records.append(_call_without_record(case, evidence, member))
+        calls.records.append(
+            _call_without_record(case, member, recompiles[0], evidence.diagnosis.outcome.value)
+        )
     else:
         notes += [f"lost while recording: {line}" for line in case.capture.lost]
         texts = [exception.text for exception in case.capture.exceptions]
@@ -85,6 +81,26 @@ def contents_of(case: Case, evidence: Evidence) -> Contents:
     return Contents(manifest, tuple(members), calls)
 
 
+def contents_without_failure(case: Case, compiled: Recompile, environment: tuple[Fact, ...]) -> Contents:
+    """The archive of a kernel that compiles here: for a wrong result or a hang, whose cause may lie in it."""
+    member, members, notes = _ir_members(case)
+    members.append(NewMember(f"logs/{compiled.entry.name}.log", "log", compiled.log.encode()))
+    if case.log:
+        members.append(NewMember("logs/program.log", "program-log", case.log))
+    calls = CallMembers(None)
+    outcome = compiled.diagnosis.outcome.value
+    calls.records.append(_call_without_record(case, member, compiled, outcome))
+    manifest = Manifest(
+        name=case.name,
+        created=now(),
+        npubug_version=bundler.__version__,
+        evidence=(compiled.entry,),
+        environment=environment,
+        notes=(*case.notes, *notes, f"the compile does not fail here: {outcome}"),
+    )
+    return Contents(manifest, tuple(members), calls)
+
+
 def signature_record(signature: Signature, diagnosis: Diagnosis) -> SignatureRecord:
     """The signature as the manifest stores it; the message as the compiler printed it."""
     return SignatureRecord(
@@ -104,15 +120,27 @@ def now() -> str:
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _call_without_record(case: Case, evidence: Evidence, member: str) -> CallRecord:
+def _ir_members(case: Case) -> tuple[str, list[NewMember], list[str]]:
+    """The input's member name, the members that hold IR, and what a reader must know of them."""
+    suffix = ".ttir" if ".ttir" in case.input.name else ".bcmlir" if is_bytecode(case.input) else ".ttadapter"
+    member = f"input/kernel{suffix}"
+    members = [NewMember(member, "input", case.input)]
+    members += [NewMember(f"ir/{path.name}", "ir", path) for path in case.cached]
+    decoded = list(_decoded(case, member))
+    undecoded = is_bytecode(case.input) and not decoded
+    notes = ["the MLIR bytecode is not decoded: no opt tool here reads it"] if undecoded else []
+    return member, [*members, *decoded], notes
+
+
+def _call_without_record(case: Case, member: str, first: Recompile, outcome: str) -> CallRecord:
     return CallRecord(
         id="call-1",
         tool=case.command.tool.name,
         argv=case.command.argv(Path(member), Path("kernel")),
         cwd="",
         returncode=None,
-        seconds=evidence.recompiles[0].entry.seconds,
-        outcome=evidence.diagnosis.outcome.value,
+        seconds=first.entry.seconds,
+        outcome=outcome,
         kernel=case.kernel,
         input=member,
     )

@@ -178,6 +178,16 @@ def test_a_kernel_that_compiles_is_no_failure(cache: Path, tmp_path: Path) -> No
     assert "nothing failed" in done.err
 
 
+def test_always_gives_an_archive_of_a_kernel_that_compiles_but_is_wrong(cache: Path, tmp_path: Path) -> None:
+    done = npubug("bundle", "--cache", cache, "--kernel", "add", "--always", cwd=tmp_path)
+    assert done.code == ExitCode.NOTHING_FAILED
+    found = archive(tmp_path)
+    assert found.manifest.signature is None
+    assert {"input/kernel.ttadapter", "ir/add.ttir", "ir/add.json", "logs/after-all.log"} <= set(found.names)
+    assert any("does not fail here" in note for note in found.manifest.notes)
+    assert npubug("check", found.path.name, cwd=tmp_path).code == ExitCode.INCOMPLETE
+
+
 @pytest.mark.parametrize(
     "words",
     [
