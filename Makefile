@@ -14,7 +14,7 @@ TORCH ?= torch==2.13.0
 COMPILER_FOLDER = $$($(BIN)/python -c 'import importlib.util as u; print(u.find_spec("ascendnpuir").submodule_search_locations[0])')/bin
 ADAPTER_FOLDER = $$($(TRITON_VENV)/bin/python -c 'import importlib.util as u; print(u.find_spec("triton").submodule_search_locations[0])')/backends/ascend
 
-.PHONY: demo demo-triton test test-triton compilers lint bench clean
+.PHONY: demo demo-triton test test-triton compilers lint fuzz bench clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
@@ -82,6 +82,12 @@ test: $(VENV)/.installed-test compilers lint
 test-triton: $(VENV)/.installed-test $(TRITON_VENV)/.installed
 	PATH="$(COMPILER_FOLDER):$(ADAPTER_FOLDER):$$PATH" NPUBUG_TRITON_PYTHON=$(TRITON_VENV)/bin/python \
 	    $(BIN)/pytest -m triton
+
+# Mutated bytes against the archive reader, for FUZZ_SECONDS; docs/fuzzing.md. atheris has no wheel for every Python.
+FUZZ_SECONDS ?= 120
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet -e '.[fuzz]'
+	$(BIN)/python -m fuzz.archive_reader $(FUZZ_SECONDS)
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.minimize

@@ -99,6 +99,8 @@ def _damage() -> Iterator[Any]:
 def _check(info: zipfile.ZipInfo) -> None:
     name = printable(info.filename, 80)
     kind = stat.S_IFMT(info.external_attr >> 16)
+    if not info.filename:  # zipfile itself stumbles over it
+        raise Damaged("it has a member without a name")
     if info.is_dir() or kind not in (0, stat.S_IFREG):
         raise Damaged(f"'{name}' is a folder, a link or a device; archives hold plain files only")
     if info.filename != info.orig_filename:
