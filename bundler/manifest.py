@@ -162,6 +162,16 @@ class Workaround:
 
 
 @dataclass(frozen=True)
+class ReductionStep:
+    """One accepted step of a reduction: the size after it, `seconds` after the search began."""
+
+    transform: str
+    ops: int
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Reduction:
     """What `npubug minimize` did. Counts of operations leave out the module, functions and terminators.
 
@@ -182,6 +192,7 @@ class Reduction:
     signature_id: str = ""
     script: str | None = None
     finds: tuple[str, ...] = ()  # ids of other failures met on the way
+    steps: tuple[ReductionStep, ...] = ()
 
 
 @dataclass(frozen=True)

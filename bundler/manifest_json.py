@@ -32,6 +32,7 @@ from bundler.manifest import (
     NamedValue,
     RankRecord,
     Reduction,
+    ReductionStep,
     SignatureRecord,
     Workaround,
 )
@@ -53,6 +54,7 @@ CLASSES: dict[str, type] = {
         NamedValue,
         RankRecord,
         Reduction,
+        ReductionStep,
         SignatureRecord,
         Workaround,
     )

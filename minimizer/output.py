@@ -146,6 +146,7 @@ def reduction_record(
         signature_id=signature_id,
         script=script_name,
         finds=tuple(name for name, _ in result.finds),
+        steps=result.steps,
     )
 
 

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from bundler.manifest import ReductionStep
 from minimizer.ir.convert import to_readable
 from minimizer.ir.program import Measure, Program
 from minimizer.journal import Journal
 from minimizer.oracle import Verdict
 from minimizer.problem import Problem
 from minimizer.schedule import TRANSFORMS
-from minimizer.search import Search
+from minimizer.search import Search, Step
 from minimizer.workers import Evaluator, Tally
 
 _TIMES = 3  # a result must fail this often in a row
@@ -45,7 +46,7 @@ class Result:
         interrupted: Ctrl-C ended the search.
         confirmed: `text` fails with the original flags in the same way, three times out of three (for a
             failure that comes only sometimes: as surely as its rate allows).
-        steps: (transform, operations, bytes) after each accepted step.
+        steps: each accepted step.
     """
 
     text: str
@@ -56,7 +57,7 @@ class Result:
     finished: bool
     interrupted: bool
     confirmed: bool
-    steps: tuple[tuple[str, int, int], ...]
+    steps: tuple[ReductionStep, ...]
     finds: tuple[tuple[str, str], ...]
 
 
@@ -107,9 +108,14 @@ def reduce(
         finished=finished and best is search.best,
         interrupted=interrupted,
         confirmed=confirmed,
-        steps=tuple((s.transform, s.program.measure.ops, s.program.measure.size) for s in search.steps),
+        steps=tuple(_record(step, start) for step in search.steps),
         finds=tuple(sorted(problem.finds.items())),
     )
+
+
+def _record(step: Step, start: float) -> ReductionStep:
+    size = step.program.measure
+    return ReductionStep(step.transform, size.ops, size.size, round(step.at - start, 2))
 
 
 def _confirm(problem: Problem, chain: Sequence[Program]) -> tuple[Program, str, bool]:

@@ -10,6 +10,7 @@ fail, and one long list keeps all cores busy where many short ones would not.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -44,6 +45,7 @@ class Step:
 
     transform: str
     program: Program
+    at: float  # `time.monotonic()`
 
 
 class Search:
@@ -87,7 +89,7 @@ class Search:
             (answer,) = self._evaluator.judge_all([tidy.text])
             if answer.verdict is Verdict.INTERESTING:
                 self.best = tidy
-                self.steps.append(Step("order arguments", tidy))
+                self.steps.append(Step("order arguments", tidy, time.monotonic()))
 
     def _round(self) -> bool:
         before = self.best.measure
@@ -197,5 +199,5 @@ class Search:
 
     def _accept(self, transform: Transform, program: Program) -> None:
         self.best = program
-        self.steps.append(Step(transform.name, program))
+        self.steps.append(Step(transform.name, program, time.monotonic()))
         self._on_step(self)

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable
 
+from bundler.manifest import ReductionStep
 from minimizer.ir.program import Measure
 from minimizer.oracle import Oracle, Verdict
 from minimizer.reduce import Progress, Result
@@ -31,7 +32,7 @@ def reduce_text(
     """Make `text` small while the oracle finds it interesting; counts lines where `reduce` counts operations."""
     start = time.monotonic()
     before, best = _measure(text), text
-    steps: list[tuple[str, int, int]] = []
+    steps: list[ReductionStep] = []
     finished, interrupted = True, False
     with Evaluator(oracle, jobs, None if deadline is None else start + deadline) as evaluator:
         try:
@@ -43,8 +44,8 @@ def reduce_text(
                         nonlocal best
                         best = shorter
                         measure = _measure(best)
-                        steps.append((name, measure.ops, measure.size))
                         elapsed = time.monotonic() - start
+                        steps.append(ReductionStep(name, measure.ops, measure.size, round(elapsed, 2)))
                         left = None if deadline is None else max(deadline - elapsed, 0.0)
                         on_progress(Progress(name, before, measure, evaluator.tally, elapsed, left))
 

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bundler.archive import open_archive
-from bundler.archive import ARCHIVE_NAME
+from bundler.archive import ARCHIVE_NAME, open_archive
 from bundler.errors import ExitCode, NpubugError
 from bundler.printable import printable
 

@@ -9,9 +9,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bundler.archive import open_archive
+from bundler.archive import ARCHIVE_NAME, open_archive
 from bundler.archive.streams import CHUNK
-from bundler.archive import ARCHIVE_NAME
 from bundler.compiler.lifetime import lives
 from bundler.compiler.passes import Step, index, steps
 from bundler.errors import ExitCode, NpubugError

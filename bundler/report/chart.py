@@ -1,4 +1,4 @@
-"""The pass timeline as SVG geometry: how many operations, and how many bytes, the program has after each pass.
+"""Plots as SVG geometry: operations and bytes after each pass, operations after each step of a reduction.
 
 Positions are percentages and the lines do not scale their width, so the same drawing fits a phone and a wide
 screen with letters that stay readable.
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bundler.compiler.passes import PassRun
+from bundler.manifest import Reduction
 
 _MOST_POINTS = 2000  # of a line
 _MOST_MARKS = 240
@@ -68,10 +69,26 @@ def timeline(runs: Sequence[PassRun]) -> Timeline | None:
         f"{f', in {len(attempts)} attempts' if len(attempts) > 1 else ''}: "
         f"from {ops[0]} operations to {ops[-1]} (most: {max(ops)})"
     )
-    return Timeline(_plot(runs, ops, with_marks=True), _plot(runs, sizes, with_marks=False), attempts, words)
+    return Timeline(_plot(ops, _marks(runs, ops)), _plot(sizes), attempts, words)
 
 
-def _plot(runs: Sequence[PassRun], values: Sequence[int], *, with_marks: bool) -> Plot:
+def reduction_curve(reduction: Reduction) -> Plot | None:
+    """Draw the operations after each accepted step of a reduction; None if the steps are not known."""
+    steps = reduction.steps
+    if not steps:
+        return None
+    values = [reduction.ops_before, *(step.ops for step in steps)]
+    top = max(*values, 1)
+    every = -(-len(steps) // _MOST_MARKS)
+    marks = tuple(
+        _mark(number, values, top, f"{step.seconds:.1f} s, {step.transform}: {step.ops} operations", False)
+        for number, step in enumerate(steps, start=1)
+        if number % every == 0
+    )
+    return _plot(values, marks)
+
+
+def _plot(values: Sequence[int], marks: tuple[Mark, ...] = ()) -> Plot:
     top = max(*values, 1)
     points = _corners(values)
     path: list[str] = []
@@ -80,7 +97,6 @@ def _plot(runs: Sequence[PassRun], values: Sequence[int], *, with_marks: bool) -
         path.append(f"M{x} {y}" if number == 0 else f"H{x}V{y}")
     path.append(f"H{_SCALE}")
     line = "".join(path)
-    marks = _marks(runs, values, top) if with_marks else ()
     return Plot(line, f"{line}V{_SCALE}H0Z", top, marks)
 
 
@@ -91,20 +107,25 @@ def _corners(values: Sequence[int]) -> list[tuple[int, int]]:
     return corners[::every]
 
 
-def _marks(runs: Sequence[PassRun], values: Sequence[int], top: int) -> tuple[Mark, ...]:
+def _mark(index: int, values: Sequence[int], top: int, label: str, failed: bool) -> Mark:
+    x, y = _number(_x(index, len(values)) * 100), _number((1 - values[index] / top) * 100)
+    return Mark(f"{x}%", f"{y}%", label, failed)
+
+
+def _marks(runs: Sequence[PassRun], values: Sequence[int]) -> tuple[Mark, ...]:
     """The failures, and the passes that changed the IR, largest jumps first where there are too many."""
     telling = [i for i, run in enumerate(runs) if run.changed or run.failed]
     by_weight = sorted(
         telling, key=lambda i: (not runs[i].failed, -abs(values[i] - values[max(i - 1, 0)]), i)
     )
     chosen = sorted(by_weight[:_MOST_MARKS])
+    top = max(*values, 1)
     marks = []
     for i in chosen:
         run, jump = runs[i], values[i] - values[i - 1] if i else 0
         moved = f" ({jump:+d})" if jump else ""
         label = f"{run.order}. {run.name}{' fails' if run.failed else ''}: {values[i]} operations{moved}"
-        x, y = _number(_x(i, len(runs)) * 100), _number((1 - values[i] / top) * 100)
-        marks.append(Mark(f"{x}%", f"{y}%", label, run.failed))
+        marks.append(_mark(i, values, top, label, run.failed))
     return tuple(marks)
 
 

@@ -20,7 +20,7 @@ from bundler.compiler.invoke import command_of
 from bundler.compiler.irdiff import Gap, Kind, Row
 from bundler.compiler.passes import PassRun
 from bundler.printable import printable
-from bundler.report.chart import timeline
+from bundler.report.chart import reduction_curve, timeline
 from bundler.report.facts import environment_rows
 from bundler.report.story import Change, Excerpt, Story, tell
 from bundler.report.syntax import Token, tokens
@@ -109,6 +109,7 @@ def page_of(story: Story, file_name: str, file_size: int) -> str:
         message=_short(manifest.signature.message, _LONGEST_MESSAGE) if manifest.signature else "",
         command=command,
         chart=timeline(story.runs),
+        curve=reduction_curve(manifest.reduction) if manifest.reduction is not None else None,
         passes=tuple(_changing(story.runs)),
         rows=tuple(environment_rows(manifest)),
         members=manifest.members[:_MOST_MEMBERS],
