@@ -29,7 +29,7 @@ class CapturedCall:
     whose end was not seen (`finished` is False, `returncode` None) are those up to now. `input` is None if
     there was none (`--version`) or it could not be kept; `stdout` and `stderr` are None where the program did
     not pipe them or read them itself. `environment` holds the variables that matter to the tools. `notes`
-    says what of the call was not kept.
+    says what of the call was not kept. `launch` is what `launch.facts` told; `peak_memory` is in bytes.
     """
 
     id: str
@@ -48,11 +48,16 @@ class CapturedCall:
     kernel: str | None
     finished: bool
     notes: tuple[str, ...] = ()
+    launch: Mapping[str, Any] | None = None
+    peak_memory: int | None = None
 
 
 @dataclass(frozen=True)
 class CapturedException:
-    """An exception that ended a Python process of the run; `text` is the traceback as printed."""
+    """An exception that ended a Python process of the run; `text` is the traceback as printed.
+
+    `launched` is the kernel whose launch it came out of, where the traceback tells.
+    """
 
     pid: int
     type: str
@@ -60,6 +65,21 @@ class CapturedException:
     text: str
     time: float
     argv: tuple[str, ...]
+    launched: str | None = None
+
+
+@dataclass(frozen=True)
+class CapturedProcess:
+    """A Python process that compiled. `ended` is False if it had no end of its own: it was killed, or goes on.
+
+    Of a forked process the end is not seen (None). `stack` tells where its threads stood when time was up.
+    """
+
+    pid: int
+    argv: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...]
+    ended: bool | None
+    stack: str = ""
 
 
 def read(
@@ -82,6 +102,15 @@ def read(
     calls.sort(key=lambda call: call.started)
     exceptions.sort(key=lambda exception: exception.time)
     return tuple(calls), tuple(exceptions), tuple(lost)
+
+
+def read_processes(folder: Path) -> tuple[CapturedProcess, ...]:
+    """The processes that compiled, by pid; those of which nothing readable was written are left out."""
+    found = []
+    for path in _listed(folder, "process-*.jsonl"):
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            found.append(_process(path))
+    return tuple(sorted(found, key=lambda process: process.pid))
 
 
 def kernel_name(text: str) -> str | None:
@@ -119,6 +148,20 @@ def _call(folder: Path) -> CapturedCall:
         kernel=_kernel_of(source),
         finished=bool(end),
         notes=tuple(end.get("drops", begin["drops"])),
+        launch=begin.get("launch"),
+        peak_memory=end.get("peak"),
+    )
+
+
+def _process(path: Path) -> CapturedProcess:
+    begin, end = _begin_and_end(path)
+    stack = path.with_name(f"stack-{begin['pid']}.txt")
+    return CapturedProcess(
+        pid=begin["pid"],
+        argv=tuple(begin["argv"]),
+        environment=tuple(sorted(begin["environment"].items())),
+        ended=True if end else False if begin["tells_end"] else None,
+        stack=stack.read_text(errors="replace") if stack.is_file() else "",
     )
 
 
@@ -131,6 +174,7 @@ def _exception(path: Path) -> CapturedException:
         text=value["text"],
         time=value["time"],
         argv=tuple(value["argv"]),
+        launched=value.get("launched"),
     )
 
 

@@ -31,7 +31,8 @@ TOOLS = (
 )
 _CALL = "_npubug_call"  # the attribute of a Popen that holds its Call
 _subclasses: dict[type, type] = {}
-_installed = False
+_installed = 0  # the pid in which it was
+_process = 0  # the pid of the process that was written down last
 _store: Any = None
 
 
@@ -41,7 +42,7 @@ def install() -> None:
     folder = os.environ.get(DIR_VARIABLE)
     if not folder or _installed:  # a capture within a capture has two hooks
         return
-    _installed = True
+    _installed = os.getpid()
     try:
         os.close(os.open(os.path.join(folder, "seen"), os.O_WRONLY | os.O_CREAT, 0o600))
     except OSError:
@@ -100,7 +101,7 @@ def _wrap(module: Any) -> None:
     def _get_handles(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             # The caller is Popen.__init__; its arguments are not all kept on the object.
-            _popen_starts(self, sys._getframe(1).f_locals)
+            _popen_starts(self, sys._getframe(1))
         except Exception as error:
             _note(f"a call was not recorded: {error!r}")
         return original(self, *args, **kwargs)
@@ -108,7 +109,8 @@ def _wrap(module: Any) -> None:
     module.Popen._get_handles = _get_handles
 
 
-def _popen_starts(popen: Any, arguments: Any) -> None:
+def _popen_starts(popen: Any, frame: Any) -> None:
+    arguments = frame.f_locals
     argv = _command_line(arguments.get("args"), arguments.get("shell"))
     if not argv or os.path.basename(argv[0]) not in TOOLS:
         return
@@ -117,6 +119,7 @@ def _popen_starts(popen: Any, arguments: Any) -> None:
     from .recording import Call
 
     uncaught.watch(store, __file__)
+    _note_process(store)
     cwd = os.getcwd()
     if arguments.get("cwd") is not None:
         cwd = os.path.join(cwd, os.fsdecode(arguments["cwd"]))
@@ -125,12 +128,57 @@ def _popen_starts(popen: Any, arguments: Any) -> None:
         environment = os.environ
     environment = {os.fsdecode(key): os.fsdecode(value) for key, value in environment.items()}
     piped = tuple(name for name in ("stdout", "stderr") if arguments.get(name) == -1)
-    call = Call(store, argv, cwd, environment, piped)
+    call = Call(store, argv, cwd, environment, piped, _launch_facts(frame))
     popen.__dict__[_CALL] = call
     cls = type(popen)
     if cls not in _subclasses:
         _subclasses[cls] = _recorded(cls)
     popen.__class__ = _subclasses[cls]
+
+
+def _launch_facts(frame: Any) -> Any:
+    try:
+        from .launch import facts
+
+        return facts(frame.f_back)
+    except Exception as error:
+        _note(f"how the kernel is launched was not recorded: {error!r}")
+        return None
+
+
+def _note_process(store: Any) -> None:
+    """Write down this process, once: who it is of several ranks, and, by a line at its end, that it had one."""
+    global _process
+    if _process == os.getpid():
+        return
+    _process = os.getpid()
+    from .recording import relevant
+
+    begin = {
+        "pid": _process,
+        "argv": list(getattr(sys, "argv", [])),
+        "environment": relevant(os.environ),
+        "tells_end": _process == _installed,  # what was forked may end without running exit functions
+    }
+    try:
+        store.append_json(_process_file(store), begin)
+        _dump_stacks_when_asked(store)
+    except Exception as error:
+        _note(f"process {_process} was not noted: {error!r}")
+
+
+def _process_file(store: Any) -> str:
+    return os.path.join(store.folder, f"process-{os.getpid()}.jsonl")
+
+
+def _dump_stacks_when_asked(store: Any) -> None:
+    """Make SIGUSR2, if the program has no use for it, write the stacks: sent before a hanging run is ended."""
+    import faulthandler
+    import signal
+
+    if signal.getsignal(signal.SIGUSR2) is signal.SIG_DFL:
+        path = os.path.join(store.folder, f"stack-{_process}.txt")
+        faulthandler.register(signal.SIGUSR2, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
 
 
 def _command_line(args: Any, shell: Any) -> list[str] | None:
@@ -165,6 +213,20 @@ def _recorded(cls: Any) -> Any:
             self.__dict__["returncode"] = value
             _popen_may_have_ended(self)
 
+        def _try_wait(self, wait_flags: Any) -> Any:
+            """As in every Python from 3.8 on, by a call that also tells what memory the tool took."""
+            call = self.__dict__[_CALL]
+            # Elsewhere an interrupt may come while it blocks, and show this line in place of the original one.
+            if not (call.reading and call.piped):
+                return super()._try_wait(wait_flags)
+            try:
+                pid, status, usage = os.wait4(self.pid, wait_flags)
+            except ChildProcessError:
+                return self.pid, 0
+            if pid == self.pid:
+                call.peak = _own_peak(usage)
+            return pid, status
+
         def communicate(self, *args: Any, **kwargs: Any) -> Any:
             call = self.__dict__[_CALL]
             call.reading += 1
@@ -183,6 +245,17 @@ def _recorded(cls: Any) -> Any:
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
         setattr(Recorded, name, getattr(cls, name))
     return Recorded
+
+
+def _own_peak(usage: Any) -> int | None:
+    """Bytes; None if that may be what this process had when it made the child, which Linux counts for the child."""
+    try:
+        import resource
+
+        parent = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return usage.ru_maxrss * 1024 if usage.ru_maxrss > parent else None
+    except Exception:
+        return None
 
 
 def _keep_streams(popen: Any, stdin: Any, stdout: Any, stderr: Any) -> None:
@@ -232,6 +305,13 @@ def _note(text: str) -> None:
 
 def _at_exit() -> None:
     """The final exception of a program that compiled nothing, or that has set an excepthook of its own."""
+    try:
+        if _process == os.getpid():
+            import time
+
+            _open_store().append_json(_process_file(_open_store()), {"ended": time.time()})
+    except Exception:
+        pass  # the record folder is gone
     try:
         value = getattr(sys, "last_value", None)
         if not (value is None or isinstance(value, KeyboardInterrupt) or hasattr(sys, "ps1")):

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
 # What decides how a compile behaves, and which rank of a distributed run this is. No credentials.
 _PREFIXES = ("TRITON_", "MLIR_", "LLVM_", "ASCEND_", "NPU", "BISHENG", "HIVM", "TORCHINDUCTOR_", "OMPI_COMM_")
 _NAMES = ("ENABLE_PRINT_UB_BITS", "TORCH_COMPILE_DEBUG", "PATH", "LD_LIBRARY_PATH")
-_RANK_NAMES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "PMI_RANK", "SLURM_PROCID", "SLURM_LOCALID")
+_RANK_NAMES = (
+    *("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK"),
+    *("PMI_RANK", "PMI_SIZE", "PMI_LOCAL_RANK", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    *("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"),
+)
 _OWN_NAMES = (CALL_FILE, OUTPUT_FOLDER, "stdin", "stdout", "stderr")
 _CHUNK = 1 << 20
 
@@ -43,14 +47,16 @@ class Call:
         cwd: str,
         environment: Mapping[str, str],
         piped: tuple[str, ...] = (),
+        launch: Mapping[str, Any] | None = None,
     ) -> None:
         self.store = store
         self.pid = os.getpid()
         self.reading = 0  # communicate() is under way: its result is still to come
+        self.peak: int | None = None  # bytes of memory that the tool took, once it is known
         self._lock = _thread.allocate_lock()
         self._cwd = cwd
         self._argv = argv
-        self._piped = piped
+        self.piped = piped
         self._left = store.call_cap
         self._drops: list[str] = []
         self._streams: dict[str, bytes] = {}
@@ -65,7 +71,8 @@ class Call:
             "cwd": cwd,
             "pid": self.pid,
             "started": time.time(),
-            "environment": _relevant(environment),
+            "environment": relevant(environment),
+            "launch": launch,
             "inputs": inputs,
             "drops": list(self._drops),
         }
@@ -98,14 +105,14 @@ class Call:
                 return
             if not self._end:
                 seconds = time.monotonic() - self._clock
-                self._end = {"returncode": returncode, "seconds": seconds, "streams": {}}
+                self._end = {"returncode": returncode, "seconds": seconds, "peak": self.peak, "streams": {}}
             self._write_streams()
             if "outputs" not in self._end:
                 changed = [path for path in _outputs(self._argv, self._cwd) if self._changed(path)]
                 self._end["outputs"] = [
                     self._keep(path, OUTPUT_FOLDER, index) for index, path in enumerate(changed)
                 ]
-            self._end["unread"] = [name for name in self._piped if name not in self._end["streams"]]
+            self._end["unread"] = [name for name in self.piped if name not in self._end["streams"]]
             self._end["drops"] = self._drops
             self.store.append_json(os.path.join(self._folder, CALL_FILE), self._end)
 
@@ -155,7 +162,8 @@ class Call:
         return record
 
 
-def _relevant(environment: Mapping[str, str]) -> dict[str, str]:
+def relevant(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that are kept of an environment."""
     return {
         name: value
         for name, value in environment.items()

@@ -23,17 +23,19 @@ from types import FrameType
 import psutil
 
 from bundler.capture import record, recorder
-from bundler.capture.record import CapturedCall, CapturedException
+from bundler.capture.record import CapturedCall, CapturedException, CapturedProcess
 from bundler.capture.recording import Call
 from bundler.capture.store import Store
 from bundler.errors import ExitCode, NpubugError
 
-__all__ = ["Capture", "CapturedCall", "CapturedException", "capture"]
+__all__ = ["Capture", "CapturedCall", "CapturedException", "CapturedProcess", "capture"]
 
+_STACK_PAUSE = 0.3  # seconds in which a stack is written
 _GRACE = 3.0  # seconds between asking a command to end and ending it
 _HOOK_FILES = {
     "startup.py": "sitecustomize.py",
     "recorder.py": "_npubug/recorder.py",
+    "launch.py": "_npubug/launch.py",
     "recording.py": "_npubug/recording.py",
     "store.py": "_npubug/store.py",
     "uncaught.py": "_npubug/uncaught.py",
@@ -46,6 +48,7 @@ class Capture:
 
     `exit_code` is 128+n for signal n. `calls` are in the order of their start. `cache_dir` is the private
     triton cache. `lost` says, a line each, what could not be recorded. `timed_out`: we ended the command.
+    `processes` are those that compiled. `started` is in seconds since the epoch.
     """
 
     command: tuple[str, ...]
@@ -56,6 +59,8 @@ class Capture:
     exceptions: tuple[CapturedException, ...]
     lost: tuple[str, ...]
     timed_out: bool = False
+    processes: tuple[CapturedProcess, ...] = ()
+    started: float = 0.0
 
 
 def capture(command: Sequence[str], work: Path, *, timeout: float | None = None) -> Capture:
@@ -73,13 +78,14 @@ def capture(command: Sequence[str], work: Path, *, timeout: float | None = None)
         raise NpubugError("no command to run", hint="npubug bundle -- python my.py", code=ExitCode.USAGE)
     environment = _prepare(work.absolute())
     folder = Path(environment[recorder.DIR_VARIABLE])
-    start = time.monotonic()
+    started, start = time.time(), time.monotonic()
     with _Signals() as signals:
         direct = _direct_call(command, folder, environment)
         child = _start(command, environment)
         signals.forward_to(child)
         timed_out = not _wait(child, timeout)
         if timed_out:
+            _ask_for_stacks(folder)
             _end_everything(child, environment)
         seconds = time.monotonic() - start
         if direct is not None:
@@ -95,6 +101,8 @@ def capture(command: Sequence[str], work: Path, *, timeout: float | None = None)
         exceptions=exceptions,
         lost=(*lost, *_general_losses(folder, calls)),
         timed_out=timed_out,
+        processes=record.read_processes(folder),
+        started=started,
     )
 
 
@@ -164,6 +172,19 @@ def _wait(child: subprocess.Popen[bytes], timeout: float | None) -> bool:
     except subprocess.TimeoutExpired:
         return False
     return True
+
+
+def _ask_for_stacks(folder: Path) -> None:
+    """Let the processes that hang write down where they stand; see `recorder`."""
+    asked = False
+    for path in folder.glob("stack-*.txt"):
+        with contextlib.suppress(ValueError, OSError, psutil.Error):
+            process = psutil.Process(int(path.stem.partition("-")[2]))
+            if process.environ().get(recorder.DIR_VARIABLE) == str(folder):  # not another one by that number
+                process.send_signal(signal.SIGUSR2)
+                asked = True
+    if asked:
+        time.sleep(_STACK_PAUSE)
 
 
 def _end_everything(child: subprocess.Popen[bytes], environment: Mapping[str, str]) -> None:

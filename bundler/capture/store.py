@@ -5,6 +5,8 @@ Loaded into the user's Python at its first compiler call (see `recorder`), so: s
 
     seen                        some interpreter loaded the recorder
     calls/<id>/                 one compile call, see `recording`
+    process-<pid>.jsonl         a process that compiled: first line, at its first compile; last line, at its end
+    stack-<pid>.txt             where its threads stood when the time for the whole run was up
     exception-<pid>.json        the exception that ended a process
     lost-<pid>.txt              what could not be recorded, a line each
     used, freed                 one byte for each 4 kB stored and given up: a total that needs no lock

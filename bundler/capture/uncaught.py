@@ -13,6 +13,7 @@ import os
 import sys
 import time
 
+from .launch import launched
 from .recording import middle_cut
 from .store import Store
 
@@ -63,6 +64,7 @@ def record(store: Store, value: Any) -> None:
             "text": middle_cut(text, _TEXT_CAP).decode("utf-8", "replace"),
             "time": time.time(),
             "argv": list(getattr(sys, "argv", [])),
+            "launched": launched(value),
         },
     )
 
