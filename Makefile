@@ -14,7 +14,7 @@ TORCH ?= torch==2.13.0
 COMPILER_FOLDER = $$($(BIN)/python -c 'import importlib.util as u; print(u.find_spec("ascendnpuir").submodule_search_locations[0])')/bin
 ADAPTER_FOLDER = $$($(TRITON_VENV)/bin/python -c 'import importlib.util as u; print(u.find_spec("triton").submodule_search_locations[0])')/backends/ascend
 
-.PHONY: demo demo-triton test test-triton compilers lint fuzz bench clean
+.PHONY: demo demo-triton test test-pages test-triton compilers lint fuzz bench clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
@@ -76,7 +76,11 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 
 test: $(VENV)/.installed-test compilers lint
-	$(BIN)/pytest -n auto -m 'not triton'
+	$(BIN)/pytest -n auto -m 'not triton and not chromium'
+
+# The page, rendered: needs Chromium (Debian: apt-get install chromium).
+test-pages: $(VENV)/.installed-test
+	$(BIN)/pytest -m chromium
 
 # The tests that need triton-ascend's front end and adapter.
 test-triton: $(VENV)/.installed-test $(TRITON_VENV)/.installed
