@@ -92,7 +92,7 @@ def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["passes", "numbers", "private", "one line", "binary"])
 def test_memory_does_not_grow_with_a_log(tmp_path: Path, kind: str) -> None:
-    """64 MB stand for 2 GB (docs/redaction.md has that measurement): beyond a few slices nothing grows."""
+    """48 MB stand for 2 GB (docs/redaction.md has that measurement): beyond a few slices nothing grows."""
     unit = {
         "passes": b"// IR Dump After Pass //\n" + b"    %1 = arith.addf %2, %3 : f32\n" * 400,
         "numbers": b"".join(b"[INFO] step %d loss 0.%d at %d\n" % (n * 7, n * 31, n) for n in range(9000)),
@@ -101,7 +101,7 @@ def test_memory_does_not_grow_with_a_log(tmp_path: Path, kind: str) -> None:
         "binary": b"\x00\x01\x02\x03" * 4000 + b"/home/devuser/k.py\x00",
     }[kind]
     with (tmp_path / "big.log").open("wb") as out:
-        for number in range(64_000_000 // len(unit)):
+        for number in range(48_000_000 // len(unit)):
             out.write(unit if kind != "numbers" else unit.replace(b"step", b"step%d" % number))
     code = """
         import sys
