@@ -91,13 +91,14 @@ def bundle(case: Case, plan: Plan) -> Bundle:
             recompile, case.command, case.input, *AFTER_ALL, expected=signature, timeout=plan.timeout
         )
         facts = pool.submit(collect, context_of(case))
-        workaround, barrier = try_barrier(
-            case.command, case.input, signature, runs_default=1 if same else 0, timeout=plan.timeout
-        )
+        workaround, barrier = try_barrier(case.command, case.input, signature, timeout=plan.timeout)
         plain = [first, everything.result()]
         environment = facts.result()
     plain += reruns(case, plan, signature, plain)
     recompiles = (*plain, *([barrier] if barrier is not None else []))
+    if barrier is not None:
+        failures = sum(run.entry.reproduced for run in plain)
+        workaround = dataclasses.replace(workaround, runs_default=len(plain), failures_default=failures)
     found = contents_of(case, Evidence(diagnosis, signature, recompiles, environment, workaround))
     file_name = f"{case.name}-{signature.id}{SUFFIX}"
     path, written = _finish(plan, found.manifest, found.calls, found.members, file_name)

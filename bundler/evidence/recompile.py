@@ -70,14 +70,14 @@ def recompile(
 
 
 def try_barrier(
-    command: CompileCommand, input: Path, expected: Signature, *, runs_default: int, timeout: float
+    command: CompileCommand, input: Path, expected: Signature, *, timeout: float
 ) -> tuple[Workaround, Recompile | None]:
     """The barrier experiment for a failing compile: does it end otherwise with barriers everywhere?
 
     A compile failure is rarely a matter of synchronisation, but maintainers ask, and one compile answers.
 
-    Args:
-        runs_default: how often the compile has failed without the flag so far.
+    Returns:
+        The verdict, without the counts of runs by default flags, and the recompile if one was made.
     """
     if not command.supports(BARRIER_FLAG):
         note = f"{command.tool.name} has no such flag: the failure comes before synchronisation is injected"
@@ -95,8 +95,6 @@ def try_barrier(
     workaround = Workaround(
         flag=BARRIER_FLAG,
         verdict=verdict,
-        runs_default=runs_default,
-        failures_default=runs_default,
         runs_with_flag=1,
         failures_with_flag=0 if verdict == "fixed" else 1,
         note=note,
