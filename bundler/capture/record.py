@@ -72,13 +72,15 @@ class CapturedException:
 class CapturedProcess:
     """A Python process that compiled. `ended` is False if it had no end of its own: it was killed, or goes on.
 
-    Of a forked process the end is not seen (None). `stack` tells where its threads stood when time was up.
+    Of a forked process the end is not seen (None). `started` is when it was noted, in
+    seconds since the epoch. `stack` tells where its threads stood when time was up.
     """
 
     pid: int
     argv: tuple[str, ...]
     environment: tuple[tuple[str, str], ...]
     ended: bool | None
+    started: float = 0.0
     stack: str = ""
 
 
@@ -161,6 +163,7 @@ def _process(path: Path) -> CapturedProcess:
         argv=tuple(begin["argv"]),
         environment=tuple(sorted(begin["environment"].items())),
         ended=True if end else False if begin["tells_end"] else None,
+        started=begin["time"],
         stack=stack.read_text(errors="replace") if stack.is_file() else "",
     )
 

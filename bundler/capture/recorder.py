@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DIR_VARIABLE = "NPUBUG_RECORD_DIR"
 CALL_CAP_VARIABLE = "NPUBUG_RECORD_CALL_BYTES"
 TOTAL_CAP_VARIABLE = "NPUBUG_RECORD_TOTAL_BYTES"
+RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 TOOLS = (
     *("triton-adapter-opt", "bishengir-compile", "bishengir-compile-a5", "bishengir-opt", "bishengir-opt-a5"),
     *("hivmc", "hivmc-a5", "npuc"),
@@ -50,6 +51,11 @@ def install() -> None:
     import atexit
 
     atexit.register(_at_exit)
+    if any(name in os.environ for name in RANK_VARIABLES):
+        try:
+            _note_process(_open_store())  # so that a rank which hangs or dies before it compiles is known too
+        except Exception as error:
+            _note(f"a rank was not noted: {error!r}")
     if "subprocess" in sys.modules:
         _wrap(sys.modules["subprocess"])
     else:
@@ -152,10 +158,13 @@ def _note_process(store: Any) -> None:
     if _process == os.getpid():
         return
     _process = os.getpid()
+    import time
+
     from .recording import relevant
 
     begin = {
         "pid": _process,
+        "time": time.time(),
         "argv": list(getattr(sys, "argv", [])),
         "environment": relevant(os.environ),
         "tells_end": _process == _installed,  # what was forked may end without running exit functions

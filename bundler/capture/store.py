@@ -5,7 +5,7 @@ Loaded into the user's Python at its first compiler call (see `recorder`), so: s
 
     seen                        some interpreter loaded the recorder
     calls/<id>/                 one compile call, see `recording`
-    process-<pid>.jsonl         a process that compiled: first line, at its first compile; last line, at its end
+    process-<pid>.jsonl         a process that compiled, or is a rank; the last line says that it ended
     stack-<pid>.txt             where its threads stood when the time for the whole run was up
     exception-<pid>.json        the exception that ended a process
     lost-<pid>.txt              what could not be recorded, a line each

@@ -18,6 +18,7 @@ from bundler.compiler.toolchain import ADAPTER, COMPILE, find_tool
 from bundler.errors import NpubugError
 from bundler.evidence.context import Context
 from bundler.pipeline.case import Case
+from bundler.pipeline.ranks import identity_of
 
 COMPILERS = ("bishengir-compile", "bishengir-compile-a5", "npuc", "triton-adapter-opt")
 _QUESTIONS = frozenset({"--version", "--help", "-h", "--help-hidden", "--help-list"})
@@ -43,9 +44,13 @@ def choose_failing(
     """The call to report: the one the program's last exception names, else the last that failed.
 
     An autotuner tries configurations that fail and catches that; what ended the program is what its author sees.
+    Of several ranks it is the first that failed: its end ends the others. For that reason, too, a call whose end
+    was not seen counts only if no other one failed.
     """
     failing = [pair for pair in judged if pair[1].outcome.is_bug and pair[0].input is not None]
-    for exception in reversed(seen.exceptions):
+    failing = [pair for pair in failing if pair[0].finished] or failing
+    distributed = any(identity_of(dict(call.environment)) is not None for call, _ in failing)
+    for exception in seen.exceptions if distributed else reversed(seen.exceptions):
         for call, diagnosis in reversed(failing):
             paths = [word for word in call.argv[1:] if "/" in word and not word.startswith("-")]
             if any(path in exception.text for path in paths):

@@ -19,6 +19,7 @@ from bundler.pipeline.calls import CallMembers
 from bundler.pipeline.captured import script_of
 from bundler.pipeline.case import Case
 from bundler.pipeline.reruns import steadiness_note, steady
+from bundler.pipeline.run_facts import RunFacts, run_facts
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ def contents_of(case: Case, evidence: Evidence) -> Contents:
     notes += why
     members += [NewMember(r.entry.log, "log", r.log.encode()) for r in recompiles if r.entry.log]
     calls = CallMembers(case.capture, case.failing)
+    told: RunFacts | None = None
     log = case.log
     if case.capture is None:
         calls.records.append(
@@ -60,6 +62,9 @@ def contents_of(case: Case, evidence: Evidence) -> Contents:
         script = script_of(case.capture.command)
         if script is not None:
             members.append(NewMember(f"source/{script.name}", "source", script))
+        told = run_facts(case.capture, case.failing)
+        notes += told.notes
+        members += told.members
     if log:
         members.append(NewMember("logs/program.log", "program-log", log))
     plain = [run for run in recompiles if run.entry.name != "barrier"]
@@ -73,6 +78,8 @@ def contents_of(case: Case, evidence: Evidence) -> Contents:
         command_exit=case.capture.exit_code if case.capture is not None else None,
         signature=signature_record(evidence.signature, evidence.diagnosis),
         failing_call=calls.failing_id or "call-1",
+        launch=told.launch if told is not None else None,
+        ranks=told.ranks if told is not None else (),
         evidence=tuple(r.entry for r in recompiles),
         environment=evidence.environment,
         workaround=evidence.workaround,
