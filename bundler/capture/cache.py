@@ -28,27 +28,40 @@ _HEAD = 1 << 16  # the first function of a kernel's IR is its kernel
 
 @dataclass(frozen=True)
 class CachedKernel:
-    """One kernel in one folder of a cache or dump. `files` are (stage, path) in lowering order."""
+    """One kernel in one folder of a cache or dump. `paths` are (stage, path) in lowering order.
+
+    Paths as text: making `Path` objects of a large cache's files takes as long as listing them.
+    """
 
     name: str
     hash: str
-    folder: Path
-    files: tuple[tuple[str, Path], ...]
+    location: str
+    paths: tuple[tuple[str, str], ...]
     mtime: float
+
+    @property
+    def folder(self) -> Path:
+        """The folder that holds it."""
+        return Path(self.location)
+
+    @property
+    def files(self) -> tuple[tuple[str, Path], ...]:
+        """(stage, path) in lowering order."""
+        return tuple((stage, Path(path)) for stage, path in self.paths)
 
     @property
     def ir(self) -> tuple[Path, ...]:
         """The files that hold IR, in lowering order."""
-        return tuple(path for stage, path in self.files if stage in IR_STAGES)
+        return tuple(Path(path) for stage, path in self.paths if stage in IR_STAGES)
 
     @property
     def compiled(self) -> bool:
         """Whether its binary is there, so that its compile went well."""
-        return self.file("npubin") is not None
+        return any(stage == "npubin" for stage, _ in self.paths)
 
     def file(self, stage: str) -> Path | None:
         """The file of one stage, or None."""
-        return dict(self.files).get(stage)
+        return next((Path(path) for each, path in self.paths if each == stage), None)
 
 
 @dataclass(frozen=True)
@@ -71,7 +84,7 @@ def default_dump(environ: Mapping[str, str]) -> Path:
 
 def listing(folder: Path) -> Listing:
     """Everything in a cache, a dump, or one folder of either; nothing if it is missing or closed to us."""
-    return _listing(folder, list(_kernels(folder, _entries(folder) or [])))
+    return _listing(folder, list(_kernels(str(folder), _entries(folder) or [])))
 
 
 def _listing(folder: Path, kernels: list[CachedKernel]) -> Listing:
@@ -80,7 +93,7 @@ def _listing(folder: Path, kernels: list[CachedKernel]) -> Listing:
         entries = _entries(path)
         if entries is None:
             # Gone since we looked is no loss; closed to us is one that a person should hear of.
-            unreadable += path.exists()
+            unreadable += Path(path).exists()
         else:
             kernels += _kernels(path, entries)
     return Listing(
@@ -127,15 +140,15 @@ def kernel_symbol(path: Path) -> str | None:
     return found[1].decode() if found is not None else None
 
 
-def _folders(cache_dir: Path) -> Iterator[Path]:
+def _folders(cache_dir: Path) -> Iterator[str]:
     for entry in _entries(cache_dir) or ():
         with contextlib.suppress(OSError):
             if entry.is_dir():
-                yield Path(entry.path)
+                yield entry.path
 
 
-def _kernels(folder: Path, entries: list[os.DirEntry[str]]) -> Iterator[CachedKernel]:
-    stages: dict[str, dict[str, Path]] = {}
+def _kernels(folder: str, entries: list[os.DirEntry[str]]) -> Iterator[CachedKernel]:
+    stages: dict[str, dict[str, str]] = {}
     newest: dict[str, float] = {}
     for entry in entries:
         name, _, stage = entry.name.removesuffix(".mlir").rpartition(".")
@@ -144,22 +157,23 @@ def _kernels(folder: Path, entries: list[os.DirEntry[str]]) -> Iterator[CachedKe
         with contextlib.suppress(OSError):
             info = entry.stat()
             if stat.S_ISREG(info.st_mode) and info.st_size > 0:  # empty: just being written
-                stages.setdefault(name, {})[stage] = Path(entry.path)
+                stages.setdefault(name, {})[stage] = entry.path
                 newest[name] = max(newest.get(name, 0.0), info.st_mtime)
     for name, files in stages.items():
         if files.keys() != {"json"}:  # metadata alone is no kernel
             ordered = tuple((stage, files[stage]) for stage in STAGES if stage in files)
-            yield CachedKernel(_name(name, ordered), folder.name, folder, ordered, newest[name])
+            hash = folder.rpartition(os.sep)[2]
+            yield CachedKernel(_name(name, ordered), hash, folder, ordered, newest[name])
 
 
-def _name(stem: str, files: tuple[tuple[str, Path], ...]) -> str:
+def _name(stem: str, files: tuple[tuple[str, str], ...]) -> str:
     if stem != "kernel":
         return stem
-    symbols = (kernel_symbol(path) for stage, path in files if stage in IR_STAGES)
+    symbols = (kernel_symbol(Path(path)) for stage, path in files if stage in IR_STAGES)
     return next((symbol for symbol in symbols if symbol is not None), stem)
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
+def _entries(folder: Path | str) -> list[os.DirEntry[str]] | None:
     try:
         with os.scandir(folder) as entries:
             return list(entries)

@@ -33,7 +33,7 @@ def snapshot(kernel: CachedKernel, work: Path) -> CachedKernel:
                 copies.append((stage, target))
         else:
             copies.append((stage, path))  # the binary: only that it is there matters
-    copied = replace(kernel, files=tuple(copies))
+    copied = replace(kernel, paths=tuple((stage, str(path)) for stage, path in copies))
     if not copied.ir:
         raise NpubugError(
             f"cannot read the IR of {kernel.name} in {kernel.folder}",

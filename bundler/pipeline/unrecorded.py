@@ -80,7 +80,7 @@ def _case_of_ir(source: Source, ir: Path, environ: Mapping[str, str]) -> Case:
     if source.flags is not None:
         return replace(case, notes=("the flags are those given by --flags",))
     beside = ir.parent / f"{kernel_of_file(ir.name)}.json"
-    metadata = metadata_of(CachedKernel("", "", ir.parent, (("json", beside),), 0.0))
+    metadata = metadata_of(CachedKernel("", "", str(ir.parent), (("json", str(beside)),), 0.0))
     if metadata is None or "target" not in metadata:
         notes = (f"{RECONSTRUCTED}the flags are triton-ascend 3.2.0's defaults",)
         return replace(case, notes=notes, target_known=False)

@@ -20,7 +20,7 @@ def render_text(kernels: Sequence[CachedKernel]) -> str:
     lines = [f"{'written':19}  {'binary':6}  {'hash':{_HASH}}  kernel (stages)"]
     for kernel in kernels:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(kernel.mtime))
-        stages = " ".join(stage for stage, _ in kernel.files if stage not in ("npubin", "json"))
+        stages = " ".join(stage for stage, _ in kernel.paths if stage not in ("npubin", "json"))
         binary = "yes" if kernel.compiled else "none"
         hash = printable(kernel.hash, 200)[:_HASH]
         lines.append(f"{when}  {binary:6}  {hash:{_HASH}}  {printable(kernel.name, 100)} ({stages})")
@@ -36,8 +36,8 @@ def render_json(kernels: Sequence[CachedKernel], unreadable: int) -> str:
             {
                 "kernel": kernel.name,
                 "hash": kernel.hash,
-                "folder": str(kernel.folder),
-                "stages": [stage for stage, _ in kernel.files],
+                "folder": kernel.location,
+                "stages": [stage for stage, _ in kernel.paths],
                 "compiled": kernel.compiled,
                 "mtime": kernel.mtime,
             }

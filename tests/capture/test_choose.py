@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from bundler.capture.cache import CachedKernel
@@ -12,9 +10,8 @@ from bundler.errors import ExitCode, NpubugError
 
 
 def kernel(name: str, hash: str, *, compiled: bool = False) -> CachedKernel:
-    folder = Path("cache", hash)
     stages = ("ttir", "ttadapter", "npubin") if compiled else ("ttir", "ttadapter")
-    return CachedKernel(name, hash, folder, tuple((s, folder / f"{name}.{s}") for s in stages), 0.0)
+    return CachedKernel(name, hash, hash, tuple((s, f"{hash}/{name}.{s}") for s in stages), 0.0)
 
 
 NEWEST_FIRST = (
