@@ -38,7 +38,7 @@ DEFAULT_ADAPTER_FLAGS = (
     "--triton-to-llvm",
     "--bubble-up-operation",
     "--triton-to-linalg=global-kernel=false named-ops=True enable-nd2nz-on-vector=False "
-    "enable-select-analysis=True compile-on-910-95=False",
+    "enable-select-analysis=False compile-on-910-95=False",
 )
 FAILURE_FLAG = "--mlir-print-ir-after-failure"
 AFTER_ALL_FLAG = "--mlir-print-ir-after-all"

@@ -95,7 +95,7 @@ def adapter_flags(metadata: Metadata, environ: Mapping[str, str]) -> tuple[str, 
         "triton-to-unstructure": f"compile-on-910-95={newer} force-simt-template={simt}",
         "triton-to-linalg": f"global-kernel=false named-ops=True "
         f"enable-nd2nz-on-vector={metadata.get('enable_nd2nz_on_vector', False)} "
-        f"enable-select-analysis={metadata.get('enable_select_analysis', True)} compile-on-910-95={newer}",
+        f"enable-select-analysis={metadata.get('enable_select_analysis', False)} compile-on-910-95={newer}",
     }
     flags = ["--triton-linearize"] if metadata.get("enable_linearize") else []
     for flag in DEFAULT_ADAPTER_FLAGS:

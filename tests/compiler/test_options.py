@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bundler.compiler.invoke import DEFAULT_FLAGS, DEFAULT_TARGET
+from bundler.compiler.invoke import DEFAULT_ADAPTER_FLAGS, DEFAULT_FLAGS, DEFAULT_TARGET
 from bundler.compiler.options import adapter_flags, compile_flags, target_of
 from bundler.compiler.rebuild import rebuild
 from tests.places import DATA, compiler_folder
@@ -26,6 +26,12 @@ def test_the_compilers_command_line_is_the_one_that_triton_builds(case: dict[str
 @pytest.mark.parametrize("case", [case for case in REAL if "triton-adapter-opt" in case["flags"]])
 def test_the_adapters_command_line_is_the_one_that_triton_builds(case: dict[str, Any]) -> None:
     assert list(adapter_flags(case["metadata"], case["environ"])) == case["flags"]["triton-adapter-opt"]
+
+
+def test_the_defaults_are_what_triton_builds_of_no_options() -> None:
+    flags = REAL[0]["flags"]
+    assert [f"--target={DEFAULT_TARGET}", *DEFAULT_FLAGS] == flags["bishengir-compile"]
+    assert list(DEFAULT_ADAPTER_FLAGS) == flags["triton-adapter-opt"]
 
 
 def test_without_metadata_the_defaults_are_taken_and_the_reader_is_told() -> None:
