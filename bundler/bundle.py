@@ -18,10 +18,11 @@ import bundler
 from bundler.archive import NewMember, write_archive
 from bundler.capture.session import Capture
 from bundler.compiler.examine import require_failure
+from bundler.compiler.invoke import BARRIER_FLAG
 from bundler.compiler.signature import signature_of
 from bundler.evidence.environment import collect
 from bundler.evidence.recompile import AFTER_ALL, AFTER_FAILURE, recompile, try_barrier
-from bundler.manifest import Manifest
+from bundler.manifest import Manifest, Workaround
 from bundler.pipeline.calls import CallMembers
 from bundler.pipeline.captured import (
     case_of_capture,
@@ -43,6 +44,8 @@ from bundler.pipeline.contents import (
 from bundler.pipeline.plan import Bundle, Plan
 from bundler.pipeline.redaction import input_sha256, redact
 from bundler.pipeline.reruns import reruns, steadiness_note
+from bundler.pipeline.run_facts import run_facts
+from bundler.pipeline.runtime import case_of_runtime, runtime_failure, unexplained_end
 
 __all__ = [
     "SUFFIX",
@@ -51,17 +54,21 @@ __all__ = [
     "Plan",
     "bundle",
     "bundle_healthy",
+    "bundle_runtime",
     "bundle_without_failure",
     "case_of_capture",
     "case_of_file",
+    "case_of_runtime",
     "choose_failing",
     "judge_capture",
     "names",
     "redact",
     "run_name",
     "run_recorded",
+    "runtime_failure",
     "signature_record",
     "steadiness_note",
+    "unexplained_end",
     "work_folder",
 ]
 
@@ -105,19 +112,43 @@ def bundle(case: Case, plan: Plan) -> Bundle:
     return Bundle(path, written, diagnosis)
 
 
+def bundle_runtime(case: Case, plan: Plan) -> Bundle:
+    """The archive of a failure at run time: `case` is of the kernel in question, whose compile is healthy.
+
+    Raises:
+        NpubugError: the compiler cannot be started, or the archive cannot be written.
+    """
+    assert case.recorded is not None
+    signature = signature_of(case.recorded)
+    plan.say(f"the compile is healthy; compiling {case.input.name} with the IR after every pass")
+    with ThreadPoolExecutor(1) as pool:
+        facts = pool.submit(collect, context_of(case))
+        compiled = recompile(case.command, case.input, *AFTER_ALL, expected=signature, timeout=plan.timeout)
+        environment = facts.result()
+    note = "; ".join(filter(None, (compiled.entry.note, "compiling alone cannot bring the failure back")))
+    compiled = dataclasses.replace(compiled, entry=dataclasses.replace(compiled.entry, note=note))
+    workaround = Workaround(BARRIER_FLAG, "not-tried", note="it takes a run on the device to tell")
+    found = contents_of(case, Evidence(case.recorded, signature, (compiled,), environment, workaround))
+    file_name = f"{case.name}-{signature.id}{SUFFIX}"
+    path, written = _finish(plan, found.manifest, found.calls, found.members, file_name)
+    return Bundle(path, written, case.recorded)
+
+
 def bundle_healthy(name: str, seen: Capture, plan: Plan) -> Path:
     """An archive of a run in which no compile failed, for `--always`: the calls and the environment."""
     environment = collect(context_of_run(seen))
+    told = run_facts(seen, None)
     manifest = Manifest(
         name=name,
         created=now(),
         npubug_version=bundler.__version__,
         command=seen.command,
         command_exit=seen.exit_code,
+        ranks=told.ranks,
         environment=environment,
-        notes=("no compile of this run failed",),
+        notes=("no compile of this run failed", *told.notes),
     )
-    return _finish(plan, manifest, CallMembers(seen), [], f"{name}-no-failure{SUFFIX}")[0]
+    return _finish(plan, manifest, CallMembers(seen), told.members, f"{name}-no-failure{SUFFIX}")[0]
 
 
 def bundle_without_failure(case: Case, plan: Plan) -> Path:

@@ -185,12 +185,15 @@ def _reproducer(manifest: Manifest, again: str, minimize: str) -> Item:
     else:
         wanted.append("the command line that fails")
     runs = [run.reproduced for run in manifest.evidence if run.name != "barrier"]
-    if runs:
+    at_run_time = manifest.signature is not None and manifest.signature.stage == "runtime"
+    if at_run_time:
+        found.append("the kernel compiles; the program that runs it is what fails")
+        if not any(member.role == "source" for member in manifest.members):
+            wanted.append("the script that fails")
+    elif runs:
         found.append(f"compiled again {len(runs)} times: the same failure came back {sum(runs)} times")
     reduction = manifest.reduction
-    if reduction is None:
-        advice.append("not reduced yet")
-    else:
+    if reduction is not None:
         end = (
             "minimal: no single step makes it smaller"
             if reduction.finished
@@ -201,6 +204,8 @@ def _reproducer(manifest: Manifest, again: str, minimize: str) -> Item:
             advice.append("let the reduction run to its end")
         if not reduction.confirmed:
             advice.append("the reduced input was not confirmed with the original flags")
+    elif not at_run_time:
+        advice.append("not reduced yet")
     return Item(
         "reproducer", title, tuple(found), tuple(wanted), tuple(advice), again if wanted else minimize
     )

@@ -76,7 +76,8 @@ def job_of(
     Raises:
         NpubugError: no tool, no such file, not an archive of ours, or one without a failing compile.
     """
-    subject = subject_of(file, scratch, flags=flags, compiler=compiler)
+    # With --test, whatever fails at run time can be reduced too.
+    subject = subject_of(file, scratch, flags=flags, compiler=compiler, at_run_time=True)
     commands = [subject.command(compiler)]
     is_archive = ARCHIVE_NAME.search(file.name) is not None
     if subject.tool == ADAPTER and flags is None and not is_archive:

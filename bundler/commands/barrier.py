@@ -56,7 +56,7 @@ def _subject(
     chosen = tuple(shlex.split(flags)) if flags is not None else None
     first = Path(words[0])
     if len(words) == 1 and (ARCHIVE_NAME.search(first.name) or first.name.endswith(IR_ENDINGS)):
-        subject = subject_of(first, scratch, flags=chosen, compiler=compiler)
+        subject = subject_of(first, scratch, flags=chosen, compiler=compiler, at_run_time=True)
         return subject.name, subject.command(compiler), subject.input
     seen = run_recorded(words, scratch / "run", timeout=None)
     calls = [(call, diagnosis) for call, diagnosis in judge_capture(seen) if call.input is not None]

@@ -137,15 +137,21 @@ def _run_command(
     with pipeline.work_folder() as folder:
         seen = pipeline.run_recorded(command, Path(folder) / "run", timeout=run_timeout)
         judged = pipeline.judge_capture(seen)
-        chosen = pipeline.choose_failing(judged, seen)
         for line in seen.lost:
             _say(f"lost while recording: {line}")
+        at_run_time = pipeline.runtime_failure(judged, seen, anything=always)
+        if at_run_time is not None:
+            case = pipeline.case_of_runtime(seen, at_run_time, judged)
+            return _report(pipeline.bundle_runtime(case, plan), limit, as_json, seen.exit_code)
+        chosen = pipeline.choose_failing(judged, seen)
         if chosen is None:
             _say("nothing failed in the compiler" + (f" ({len(judged)} compile calls)" if judged else ""))
             if not judged:
                 _say("no compile call was seen: was the kernel compiled by this command at all?")
             for name in pipeline.names(judged):
                 _say(f"  {name}")
+            for line in pipeline.unexplained_end(judged, seen):
+                _say(line)
             if always:
                 path = pipeline.bundle_healthy(pipeline.run_name(command) or "run", seen, plan)
                 _shrink(path, limit)

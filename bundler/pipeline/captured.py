@@ -47,15 +47,27 @@ def choose_failing(
     Of several ranks it is the first that failed: its end ends the others. For that reason, too, a call whose end
     was not seen counts only if no other one failed.
     """
-    failing = [pair for pair in judged if pair[1].outcome.is_bug and pair[0].input is not None]
-    failing = [pair for pair in failing if pair[0].finished] or failing
+    failing = _failing(judged)
+    return named_failing(judged, seen) or (failing[-1] if failing else None)
+
+
+def named_failing(
+    judged: Sequence[tuple[CapturedCall, Diagnosis]], seen: Capture
+) -> tuple[CapturedCall, Diagnosis] | None:
+    """The failing call that the program's last exception names, of ranks the first; None if none names one."""
+    failing = _failing(judged)
     distributed = any(identity_of(dict(call.environment)) is not None for call, _ in failing)
     for exception in seen.exceptions if distributed else reversed(seen.exceptions):
         for call, diagnosis in reversed(failing):
             paths = [word for word in call.argv[1:] if "/" in word and not word.startswith("-")]
             if any(path in exception.text for path in paths):
                 return call, diagnosis
-    return failing[-1] if failing else None
+    return None
+
+
+def _failing(judged: Sequence[tuple[CapturedCall, Diagnosis]]) -> list[tuple[CapturedCall, Diagnosis]]:
+    failing = [pair for pair in judged if pair[1].outcome.is_bug and pair[0].input is not None]
+    return [pair for pair in failing if pair[0].finished] or failing
 
 
 def case_of_capture(seen: Capture, failing: CapturedCall, diagnosis: Diagnosis) -> Case:

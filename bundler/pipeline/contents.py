@@ -11,7 +11,7 @@ import bundler
 from bundler.archive import NewMember
 from bundler.compiler.bytecode import decode
 from bundler.compiler.inputs import is_bytecode
-from bundler.compiler.outcome import Diagnosis
+from bundler.compiler.outcome import Diagnosis, Stage
 from bundler.compiler.signature import Signature
 from bundler.evidence.recompile import Recompile
 from bundler.manifest import CallRecord, Fact, Manifest, SignatureRecord, Workaround
@@ -68,7 +68,7 @@ def contents_of(case: Case, evidence: Evidence) -> Contents:
     if log:
         members.append(NewMember("logs/program.log", "program-log", log))
     plain = [run for run in recompiles if run.entry.name != "barrier"]
-    if not steady(plain):
+    if evidence.signature.stage is not Stage.RUNTIME and not steady(plain):
         notes.append(f"fails only sometimes when compiled again: {steadiness_note(plain)}")
     manifest = Manifest(
         name=case.name,

@@ -51,6 +51,7 @@ def subject_of(
     flags: Sequence[str] | None = None,
     compiler: Path | None = None,
     reduced: bool = False,
+    at_run_time: bool = False,
 ) -> Subject:
     """Open an archive or an IR file.
 
@@ -59,12 +60,22 @@ def subject_of(
         flags: instead of the recorded or the default ones.
         compiler: for a bare file, the tool that decides the default flags.
         reduced: take the archive's reduced input.
+        at_run_time: take a kernel that compiles and fails when it runs, too; compiling cannot show that failure.
 
     Raises:
         NpubugError: it is neither, or holds no failing compile (NOTHING_FAILED), or no reduced one.
     """
     if ARCHIVE_NAME.search(file.name):
-        return _of_archive(open_archive(file), scratch, flags, reduced)
+        archive = open_archive(file)
+        signature = archive.manifest.signature
+        if signature is not None and signature.stage == Stage.RUNTIME.value and not at_run_time:
+            raise NpubugError(
+                f"the failure in {file.name} comes at run time: its kernel compiles",
+                why=f"{signature.kind}: {signature.message[:200]}",
+                hint="run the program again on the device; npubug barrier tells what the sync flags change",
+                code=ExitCode.NOTHING_FAILED,
+            )
+        return _of_archive(archive, scratch, flags, reduced)
     check_readable(file)
     if reduced:
         raise NpubugError(

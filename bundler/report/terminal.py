@@ -77,13 +77,13 @@ def _summary(manifest: Manifest) -> Iterator[tuple[str, str]]:
         ended = "" if manifest.command_exit is None else f" (exit code {manifest.command_exit})"
         yield "Command", shlex.join(manifest.command) + ended
     if call is not None:
-        yield "Failing call", _call(call)
+        yield "Its compile" if _at_run_time(manifest) else "Failing call", _call(call)
     yield from _compiler(facts, call)
     if manifest.calls:
         outcomes = Counter(each.outcome for each in manifest.calls)
         counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
         yield "Calls", f"{len(manifest.calls)} recorded: {counts}"
-    if manifest.evidence:
+    if manifest.evidence and not _at_run_time(manifest):
         came_back = sum(run.reproduced for run in manifest.evidence)
         yield "Again", f"compiled {len(manifest.evidence)} more times, same failure {came_back} times"
     if manifest.workaround is not None:
@@ -95,6 +95,10 @@ def _summary(manifest: Manifest) -> Iterator[tuple[str, str]]:
     for drop in manifest.drops:
         yield "Left out", f"{drop.what} ({drop.reason}{f', {size_text(drop.size)}' if drop.size else ''})"
     yield "Made", f"{manifest.created} by npubug {manifest.npubug_version}"
+
+
+def _at_run_time(manifest: Manifest) -> bool:
+    return manifest.signature is not None and manifest.signature.stage == "runtime"
 
 
 def _call(call: CallRecord) -> str:
