@@ -5,6 +5,7 @@ classes and the schema together. Member names are fixed by role:
 
     manifest.json
     input/<file>            the failing compile's input, as the tool read it          role "input"
+    input/<file>.mlir       the text of an input that is MLIR bytecode                role "input-text"
     ir/<call>/<file>        cached or dumped IR of the failing kernel                 role "ir"
     calls/<nnn>/...         input, outputs, stdout, stderr of each recorded call      role "call-input", ...
     logs/after-failure.log  the evidence recompiles                                   role "log"
