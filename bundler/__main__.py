@@ -35,6 +35,11 @@ def _handle(handler: Callable[[int, object], None]) -> None:
 def main() -> None:
     """Run the npubug command line."""
     _handle(_leave)
+    if sys.argv[1:] == ["--version"]:  # scripts ask this often, and it needs no command line
+        from bundler import __version__  # noqa: PLC0415
+
+        print(f"npubug, version {__version__}")
+        return
     from bundler import cli  # noqa: PLC0415
 
     _handle(_interrupt)
