@@ -80,6 +80,11 @@ def npubug() -> None:
 @click.option("--show-redactions", is_flag=True, help="List what is replaced, and ask before writing.")
 @click.option("--yes", is_flag=True, help="With --show-redactions: list, and write without asking.")
 @click.option("--run-timeout", type=float, help="Seconds after which the command is ended (a hang).")
+@click.option(
+    "--via-path/--no-via-path",
+    default=None,
+    help="Record through stand-ins of the compiler on PATH.  [default: if COMMAND is no plain Python]",
+)
 @_compiler
 @_flags
 @_timeout

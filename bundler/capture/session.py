@@ -9,6 +9,7 @@ so that nothing is skipped as already compiled. See `recorder` for what happens 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import shutil
 import signal
@@ -26,6 +27,7 @@ from bundler.capture import record, recorder
 from bundler.capture.record import CapturedCall, CapturedException, CapturedProcess
 from bundler.capture.recording import Call
 from bundler.capture.store import Store
+from bundler.capture.via_path import is_needed, put_in_front
 from bundler.errors import ExitCode, NpubugError
 
 __all__ = ["Capture", "CapturedCall", "CapturedException", "CapturedProcess", "capture"]
@@ -37,6 +39,7 @@ _HOOK_FILES = {
     "recorder.py": "_npubug/recorder.py",
     "launch.py": "_npubug/launch.py",
     "recording.py": "_npubug/recording.py",
+    "shim.py": "_npubug/shim.py",
     "store.py": "_npubug/store.py",
     "uncaught.py": "_npubug/uncaught.py",
 }
@@ -63,13 +66,16 @@ class Capture:
     started: float = 0.0
 
 
-def capture(command: Sequence[str], work: Path, *, timeout: float | None = None) -> Capture:
+def capture(
+    command: Sequence[str], work: Path, *, timeout: float | None = None, via_path: bool | None = False
+) -> Capture:
     """Run `command` to its end and collect what the recorder saw.
 
     Args:
         command: program and arguments; no shell.
         work: a folder of ours; the record, the private cache and the hook are made below it and stay there.
         timeout: seconds until the command is ended, with everything it started.
+        via_path: record through PATH too; None: where the command may need it. See `via_path`.
 
     Raises:
         NpubugError: the command cannot be started, or `work` cannot be used.
@@ -78,6 +84,10 @@ def capture(command: Sequence[str], work: Path, *, timeout: float | None = None)
         raise NpubugError("no command to run", hint="npubug bundle -- python my.py", code=ExitCode.USAGE)
     environment = _prepare(work.absolute())
     folder = Path(environment[recorder.DIR_VARIABLE])
+    tools: dict[str, str] = {}
+    if via_path or (via_path is None and is_needed(command, environment)):
+        with _preparing(work):
+            tools = put_in_front(work.absolute() / "hook", folder, work.absolute() / "shims", environment)
     started, start = time.time(), time.monotonic()
     with _Signals() as signals:
         direct = _direct_call(command, folder, environment)
@@ -92,6 +102,7 @@ def capture(command: Sequence[str], work: Path, *, timeout: float | None = None)
             with contextlib.suppress(OSError):
                 direct.end(child.returncode)
         calls, exceptions, lost = record.read(folder)
+        calls = tuple(_with_real_tool(call, tools) for call in calls)
     return Capture(
         command=tuple(command),
         exit_code=128 - child.returncode if child.returncode < 0 else child.returncode,
@@ -115,18 +126,12 @@ def _prepare(work: Path) -> dict[str, str]:
             hint="set TMPDIR to another folder",
         )
     hook, folder, cache = work / "hook", work / "record", work / "cache"
-    try:
+    with _preparing(work):
         for path in (hook / "_npubug", folder / "calls", cache):
             path.mkdir(parents=True)
         (hook / "_npubug" / "__init__.py").touch()
         for source, target in _HOOK_FILES.items():
             shutil.copyfile(Path(__file__).with_name(source), hook / target)
-    except OSError as error:
-        raise NpubugError(
-            f"cannot prepare the recording in {work}",
-            why=error.strerror or str(error),
-            hint="set TMPDIR to a folder with room that you may write to",
-        ) from error
     environment = dict(os.environ)
     # An empty entry in PYTHONPATH would mean the current folder.
     path_entries = [str(hook), environment.get("PYTHONPATH", "")]
@@ -134,6 +139,25 @@ def _prepare(work: Path) -> dict[str, str]:
     environment["TRITON_CACHE_DIR"] = str(cache)
     environment[recorder.DIR_VARIABLE] = str(folder)
     return environment
+
+
+@contextlib.contextmanager
+def _preparing(work: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NpubugError(
+            f"cannot prepare the recording in {work}",
+            why=error.strerror or str(error),
+            hint="set TMPDIR to a folder with room that you may write to",
+        ) from error
+
+
+def _with_real_tool(call: CapturedCall, tools: Mapping[str, str]) -> CapturedCall:
+    """The call with the tool itself in place of its stand-in."""
+    if not call.argv or call.argv[0] not in tools:
+        return call
+    return dataclasses.replace(call, argv=(tools[call.argv[0]], *call.argv[1:]))
 
 
 def _start(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

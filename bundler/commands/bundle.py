@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shlex
@@ -38,6 +39,7 @@ def run(
     show_redactions: bool,
     yes: bool,
     run_timeout: float | None,
+    via_path: bool | None,
     compiler: Path | None,
     flags: str | None,
     timeout: float,
@@ -60,7 +62,13 @@ def run(
     )
     if command:
         return _run_command(
-            command, plan, always=always, limit=limit, run_timeout=run_timeout, as_json=as_json
+            command,
+            plan,
+            always=always,
+            limit=limit,
+            run_timeout=run_timeout,
+            via_path=via_path,
+            as_json=as_json,
         )
     source = Source(
         folder=folder,
@@ -132,10 +140,11 @@ def _run_command(
     always: bool,
     limit: int | None,
     run_timeout: float | None,
+    via_path: bool | None,
     as_json: bool,
 ) -> int:
     with pipeline.work_folder() as folder:
-        seen = pipeline.run_recorded(command, Path(folder) / "run", timeout=run_timeout)
+        seen = pipeline.run_recorded(command, Path(folder) / "run", timeout=run_timeout, via_path=via_path)
         judged = pipeline.judge_capture(seen)
         for line in seen.lost:
             _say(f"lost while recording: {line}")
@@ -144,6 +153,15 @@ def _run_command(
             case = pipeline.case_of_runtime(seen, at_run_time, judged)
             return _report(pipeline.bundle_runtime(case, plan), limit, as_json, seen.exit_code)
         chosen = pipeline.choose_failing(judged, seen)
+        if chosen is None and not judged and seen.exit_code != 0 and _left_without_binary(seen.cache_dir):
+            _say(
+                "the recorder saw no compile, but one left no binary: taken from the cache that this run filled"
+            )
+            _say("npubug bundle --via-path -- COMMAND would record the call itself")
+            case = case_without_rerun(Source(folder=seen.cache_dir), Path(folder), os.environ)
+            ran = f"from the cache of a run of: {shlex.join(command)}"
+            case = dataclasses.replace(case, notes=(*case.notes, ran))
+            return _report(pipeline.bundle(case, plan), limit, as_json, seen.exit_code)
         if chosen is None:
             _say("nothing failed in the compiler" + (f" ({len(judged)} compile calls)" if judged else ""))
             if not judged:
@@ -161,6 +179,10 @@ def _run_command(
             return ExitCode.NOTHING_FAILED
         case = pipeline.case_of_capture(seen, *chosen)
         return _report(pipeline.bundle(case, plan), limit, as_json, seen.exit_code)
+
+
+def _left_without_binary(cache: Path) -> bool:
+    return any(not kernel.compiled for kernel in listing(cache).kernels)
 
 
 def _shrink(path: Path, limit: int | None) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from bundler.capture.cache import cached_ir
 from bundler.capture.session import Capture, CapturedCall, capture
 from bundler.compiler.diagnose import diagnose
-from bundler.compiler.invoke import CompileCommand, command_of
+from bundler.compiler.invoke import CompileCommand, command_of, compile_file
 from bundler.compiler.outcome import Diagnosis, ToolRun
 from bundler.compiler.toolchain import ADAPTER, COMPILE, find_tool
 from bundler.errors import NpubugError
@@ -21,12 +21,42 @@ from bundler.pipeline.case import Case
 from bundler.pipeline.ranks import identity_of
 
 COMPILERS = ("bishengir-compile", "bishengir-compile-a5", "npuc", "triton-adapter-opt")
+_MOST_UNHEARD = 8
+_UNHEARD_TIMEOUT = 300.0
 _QUESTIONS = frozenset({"--version", "--help", "-h", "--help-hidden", "--help-list"})
 
 
-def run_recorded(command: Sequence[str], work: Path, *, timeout: float | None) -> Capture:
-    """Run the user's command under the recorder; see `bundler.capture.session.capture`."""
-    return capture(command, work, timeout=timeout)
+def run_recorded(
+    command: Sequence[str], work: Path, *, timeout: float | None, via_path: bool | None = None
+) -> Capture:
+    """Run the user's command under the recorder; see `bundler.capture.session.capture`.
+
+    Of a failing call whose words went straight to the terminal they are had by compiling again: without them
+    nobody can tell a bug from a missing backend.
+    """
+    seen = capture(command, work, timeout=timeout, via_path=via_path)
+    silent = [call for call in seen.calls if _failed_unheard(call)][-_MOST_UNHEARD:]
+    heard = {call.id: again for call in silent if (again := _heard(call)) is not None}
+    lost = [f"call {id}: its words were not piped; the archive has those of another compile" for id in heard]
+    calls = tuple(heard.get(call.id, call) for call in seen.calls)
+    return dataclasses.replace(seen, calls=calls, lost=(*seen.lost, *lost))
+
+
+def _failed_unheard(call: CapturedCall) -> bool:
+    unheard = call.stdout is None and call.stderr is None
+    return unheard and bool(call.returncode) and call.input is not None and call.tool in COMPILERS
+
+
+def _heard(call: CapturedCall) -> CapturedCall | None:
+    assert call.input is not None
+    try:
+        run = compile_file(local_command(call.argv), call.input, timeout=_UNHEARD_TIMEOUT)
+        streams = [call.input.with_name(name) for name in ("stdout", "stderr")]
+        for path, text in zip(streams, (run.stdout, run.stderr)):
+            path.write_text(text, errors="replace")
+    except (NpubugError, OSError):
+        return None
+    return dataclasses.replace(call, stdout=streams[0], stderr=streams[1])
 
 
 def judge_capture(seen: Capture) -> list[tuple[CapturedCall, Diagnosis]]:

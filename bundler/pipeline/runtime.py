@@ -1,6 +1,6 @@
 """Failures at run time: the compiles were healthy, and what they made was wrong, ended badly, or never ended.
 
-When a program's end counts as one (docs/runtime.md says so to users): a kernel was compiled to a binary, no
+When a program's end counts as one (docs/recording.md says so to users): a kernel was compiled to a binary, no
 compile is named by what the program raised, and
 
     a hang         the command was ended by --run-timeout, and no compile was under way
