@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -97,7 +98,9 @@ def _run(call: Call, argv: list[str]) -> None:
         _become(argv)
     _, status, usage = os.wait4(child, 0)
     try:
-        call.peak = usage.ru_maxrss * 1024
+        # Linux counts for the child what we had when it was made, so only what is more is the tool's.
+        if usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
+            call.peak = usage.ru_maxrss * 1024
         call.end(-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
     except Exception as error:
         call.store.note(f"the end of call {call.id} was not recorded: {error!r}")
@@ -106,8 +109,6 @@ def _run(call: Call, argv: list[str]) -> None:
 
 def _end_as(status: int) -> None:
     if os.WIFSIGNALED(status):
-        import resource
-
         number = os.WTERMSIG(status)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # one core file is enough, and it is the tool's
         if number not in (signal.SIGKILL, signal.SIGSTOP):

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.text import Text
 
-from bundler.manifest import CallRecord, Fact, Manifest, Member
+from bundler.manifest import CallRecord, Fact, Launch, Manifest, Member
 from bundler.printable import printable
 from bundler.report.facts import environment_rows
 
 _LISTED_ROLES = ("reduced", "input", "ir", "log", "program-log", "source", "find")
 _MAX_LISTED = 12
+_MOST_RANKS = 16
 _MAX_LINE = 600  # of any one value; a mangled C++ name can fill a screen by itself
 
 
@@ -78,6 +79,14 @@ def _summary(manifest: Manifest) -> Iterator[tuple[str, str]]:
         yield "Command", shlex.join(manifest.command) + ended
     if call is not None:
         yield "Its compile" if _at_run_time(manifest) else "Failing call", _call(call)
+    if manifest.launch is not None:
+        yield from _launch(manifest.launch)
+    for rank in manifest.ranks[:_MOST_RANKS]:
+        device = f" on device {rank.device}" if rank.device is not None else ""
+        yield (
+            f"Rank {rank.rank}",
+            f"{rank.ended}{device}, {rank.calls} compile calls" + (f": {rank.note}" if rank.note else ""),
+        )
     yield from _compiler(facts, call)
     if manifest.calls:
         outcomes = Counter(each.outcome for each in manifest.calls)
@@ -95,6 +104,15 @@ def _summary(manifest: Manifest) -> Iterator[tuple[str, str]]:
     for drop in manifest.drops:
         yield "Left out", f"{drop.what} ({drop.reason}{f', {size_text(drop.size)}' if drop.size else ''})"
     yield "Made", f"{manifest.created} by npubug {manifest.npubug_version}"
+
+
+def _launch(launch: Launch) -> Iterator[tuple[str, str]]:
+    """What a person needs to launch the kernel in the same way: arguments where they are known, else types."""
+    known = launch.arguments or launch.signature
+    words = [f"{each.name}: {each.value}" for each in known]
+    words += [f"{each.name}={each.value}" for each in launch.constants]
+    grid = f" on grid {launch.grid}" if launch.grid else ""
+    yield "Launch", f"{launch.kernel}({', '.join(words)}){grid}"
 
 
 def _at_run_time(manifest: Manifest) -> bool:

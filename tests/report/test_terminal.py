@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from bundler.archive import NewMember, write_archive
-from bundler.manifest import Drop, Fact, Manifest
+from bundler.manifest import Drop, Fact, Launch, Manifest, NamedValue, RankRecord
 from bundler.report.terminal import render_story, size_text
 from tests.archive.samples import MANIFEST, MEMBERS, REDUCED_MANIFEST, REDUCED_MEMBERS
 
@@ -107,6 +107,17 @@ def test_wide_characters_keep_to_the_width(written: Manifest) -> None:
     note = dataclasses.replace(written.workaround, note="内核编译失败" * 40)  # type: ignore[type-var]
     lines = story(dataclasses.replace(written, workaround=note)).splitlines()
     assert all(cell_len(line) <= 80 for line in lines)
+
+
+def test_how_the_kernel_was_launched_and_how_each_rank_ended_are_told(written: Manifest) -> None:
+    launch = Launch(
+        "k", grid="(8,)", arguments=(NamedValue("x", "float16 [16]"),), constants=(NamedValue("B", "128"),)
+    )
+    ranks = (RankRecord(0, "killed", calls=1), RankRecord(1, "failed", device="5", calls=2, note="E: no"))
+    shown = story(dataclasses.replace(written, launch=launch, ranks=ranks))
+    assert "k(x: float16 [16], B=128) on grid (8,)" in shown
+    assert "killed, 1 compile calls" in shown
+    assert "failed on device 5, 2 compile calls: E: no" in shown
 
 
 def test_a_run_without_failure_says_so() -> None:
