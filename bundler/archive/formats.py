@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import contextlib
 import gzip
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -17,7 +17,6 @@ import zstandard
 from bundler.archive import tar, zipped, zstd
 from bundler.archive.streams import Damaged, Entry, Readable
 from bundler.errors import ExitCode, NpubugError
-
 
 # How an archive of ours is called, whatever its format.
 ARCHIVE_NAME = re.compile(r"\.npubug\.(tar\.zst|tar\.gz|tgz|zip)$")
