@@ -187,7 +187,9 @@ def _dump_stacks_when_asked(store: Any) -> None:
 
     if signal.getsignal(signal.SIGUSR2) is signal.SIG_DFL:
         path = os.path.join(store.folder, f"stack-{_process}.txt")
-        faulthandler.register(signal.SIGUSR2, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        faulthandler.register(
+            signal.SIGUSR2, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), chain=True
+        )
 
 
 def _command_line(args: Any, shell: Any) -> list[str] | None:
