@@ -19,9 +19,9 @@ def _leave(number: int, frame: object) -> None:
 
 def _interrupt(number: int, frame: object) -> None:
     # Children first, or a thread of ours would wait for one. Not imported for this: without it there are none.
-    process = sys.modules.get("bundler.process")
-    if process is not None:
-        process.kill_all()
+    kill_all = getattr(sys.modules.get("bundler.process"), "kill_all", None)
+    if kill_all is not None:  # None also in the middle of its import
+        kill_all()
     raise KeyboardInterrupt
 
 

@@ -6,6 +6,8 @@ Everything heavy is imported inside the commands, so that `--help` answers at on
 
 from __future__ import annotations
 
+import io
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -359,6 +361,7 @@ def doctor(**options: Any) -> None:
 @npubug.command()
 @click.option("--python", type=click.Path(path_type=Path), help="The user's Python.  [default: this one]")
 @click.option("--format", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
+@click.option("--json", "format", flag_value="json", help="The same as --format json.")
 @_redact
 def env(**options: Any) -> None:
     """Print what is known of this machine: versions, NPU, CANN, driver, with the source or why it is unknown."""
@@ -385,10 +388,21 @@ def unredact(**options: Any) -> None:
 
 def main() -> None:
     """Run the command line; every error ends here as a message and a documented exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows ASCII alone is no reason to fail
     try:
         npubug.main(standalone_mode=False)
     except NpubugError as error:
+        if "--json" in sys.argv:
+            print(json.dumps(error.as_dict(), ensure_ascii=False))
         _complain(str(error), error.code)
+    except SystemExit:
+        if type(sys.stdout).__name__.endswith(
+            "PacifyFlushWrapper"
+        ):  # what click leaves behind after `| head`
+            sys.exit(ExitCode.OK)
+        raise
     except click.exceptions.Exit as error:
         sys.exit(error.exit_code)
     except click.UsageError as error:

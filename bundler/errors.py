@@ -38,6 +38,10 @@ class NpubugError(Exception):
         self.hint = hint
         self.code = code
 
+    def as_dict(self) -> dict[str, object]:
+        """The same for programs: what `--json` prints when a command fails."""
+        return {"error": self.what, "why": self.why, "try": self.hint, "exit_code": int(self.code)}
+
     def __str__(self) -> str:
         parts = [f"error: {self.what}"]
         if self.why:

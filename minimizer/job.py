@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +15,7 @@ from bundler.compiler.flakiness import FLAKY_RUNS
 from bundler.compiler.inputs import is_bytecode
 from bundler.compiler.invoke import CompileCommand, default_command
 from bundler.compiler.toolchain import ADAPTER, COMPILE, find_tool
-from bundler.errors import NpubugError
+from bundler.errors import ExitCode, NpubugError
 from bundler.pipeline.subject import subject_of
 
 
@@ -85,6 +87,12 @@ def job_of(
         commands += _second_stage()
     stem = ARCHIVE_NAME.sub("", file.name) if is_archive else file.name.removesuffix(file.suffix)
     # Bytecode comes back as text: the opt tools read both, and people only one.
+    if output is not None and output.exists() and output.samefile(file):
+        raise NpubugError(
+            f"the result would take the place of {file.name} itself",
+            hint="give another name with --output",
+            code=ExitCode.USAGE,
+        )
     suffix = ".mlir" if is_bytecode(subject.input) else subject.input.suffix or ".mlir"
     return Job(
         input=subject.input,
@@ -101,3 +109,26 @@ def _second_stage() -> list[CompileCommand]:
         return [default_command(Path("kernel.ttadapter"), find_tool(COMPILE).path, None)]
     except NpubugError:
         return []
+
+
+def check_writable(target: Path) -> None:
+    """Make sure, before hours of work, that the result can be written.
+
+    Raises:
+        NpubugError: the folder is missing, read-only or full, or the target is no file.
+    """
+    if target.exists() and not target.is_file():
+        raise NpubugError(
+            f"cannot write {target}", why="it is not a regular file", hint="give another name with --output"
+        )
+    try:
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".npubug-") as probe:
+            probe.write(b"x" * 4096)
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError as error:
+        raise NpubugError(
+            f"cannot write into {target.parent}",
+            why=error.strerror or str(error),
+            hint="give another place with --output",
+        ) from error

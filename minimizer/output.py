@@ -5,70 +5,31 @@ from __future__ import annotations
 import dataclasses
 import os
 import shlex
-import stat
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from bundler.archive import NewMember, add_members
+from bundler.archive.atomic import replacing
 from bundler.compiler.examine import Examination
 from bundler.compiler.invoke import CompileCommand
 from bundler.compiler.signature import stable_parts
-from bundler.errors import NpubugError
 from bundler.manifest import Reduction
 from minimizer.job import Job
 from minimizer.reduce import Result
 
 
-def check_writable(target: Path) -> None:
-    """Make sure, before hours of work, that the result can be written.
-
-    Raises:
-        NpubugError: the folder is missing, read-only or full.
-    """
-    try:
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".npubug-") as probe:
-            probe.write(b"x" * 4096)
-            probe.flush()
-            os.fsync(probe.fileno())
-    except OSError as error:
-        raise NpubugError(
-            f"cannot write into {target.parent}",
-            why=error.strerror or str(error),
-            hint="give another place with --output",
-        ) from error
-
-
 def write_file(path: Path, text: str, *, executable: bool = False) -> None:
-    """Write `text` to `path`: under a temporary name, then renamed, so that it is there whole or not at all.
+    """Write `text` to `path`, whole or not at all (see `bundler.archive.atomic.replacing`).
 
     Raises:
-        NpubugError: it cannot be written.
+        NpubugError: it cannot be written, or something that is no file has that name.
     """
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", errors="surrogateescape", dir=path.parent, prefix=".npubug-", delete=False
-        ) as file:
-            try:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-                umask = os.umask(0)
-                os.umask(umask)
-                mode = 0o666 & ~umask
-                if executable:
-                    mode |= stat.S_IXUSR | (stat.S_IXGRP | stat.S_IXOTH) & ~umask
-                Path(file.name).chmod(mode)
-                Path(file.name).replace(path)
-            except BaseException:
-                Path(file.name).unlink()
-                raise
-    except OSError as error:
-        raise NpubugError(
-            f"cannot write {path}",
-            why=error.strerror or str(error),
-            hint="give another place with --output",
-        ) from error
+    with replacing(path) as file:
+        file.write(text.encode(errors="surrogateescape"))
+        if executable:
+            umask = os.umask(0)
+            os.umask(umask)
+            os.fchmod(file.fileno(), 0o777 & ~umask)
 
 
 def reproduce_script(commands: Sequence[CompileCommand], file_name: str, failure: Examination) -> str:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
 from xdsl.utils.exceptions import ParseError
 
 from bundler.compiler.examine import Examination, examine, require_failure
-from bundler.compiler.flakiness import confidence_in_no, repeats_to_believe_no
 from bundler.compiler.inputs import check_readable
 from bundler.compiler.invoke import CompileCommand
 from bundler.compiler.signature import Level, matches
@@ -24,38 +23,12 @@ from bundler.errors import ExitCode, NpubugError
 from minimizer.ir.convert import to_generic
 from minimizer.ir.program import Program
 from minimizer.oracle import Judgement, Oracle, ReadableOracle, RepeatingOracle, SignatureOracle, Verdict
+from minimizer.steadiness import Steadiness
 
 # 1.2.0 retries an overflowing compile with these off, one after the other; given outright, the same failure
 # comes at once. Whether that holds for an input is tried, not assumed.
 _CHEAPER = ("--enable-code-motion=false", "--enable-auto-multi-buffer=false")
 _MORE_RUNS = 9  # further compiles of an input whose failure did not come again at once
-
-
-@dataclass(frozen=True)
-class Steadiness:
-    """How often a failure came: `failures` of `runs` compiles of the same input."""
-
-    failures: int
-    runs: int
-
-    @property
-    def is_steady(self) -> bool:
-        return self.failures == self.runs
-
-    @property
-    def repeats(self) -> int:
-        """How many quiet compiles in a row it takes to believe that the failure is gone."""
-        return 1 if self.is_steady else repeats_to_believe_no(self.failures / self.runs)
-
-    @property
-    def confidence(self) -> float:
-        """How sure such a "no" is, from 0 to 1."""
-        return 1.0 if self.is_steady else confidence_in_no(self.failures / self.runs, self.repeats)
-
-    def more(self, oracle: Oracle, text: str) -> Steadiness:
-        """Compile the input more often, to know the rate better."""
-        failures = sum(_holds(oracle.judge(text)) for _ in range(_MORE_RUNS))
-        return Steadiness(self.failures + failures, self.runs + _MORE_RUNS)
 
 
 @dataclass(frozen=True)
@@ -82,15 +55,22 @@ class Problem:
 
     @classmethod
     def of_failure(
-        cls, path: Path, commands: Sequence[CompileCommand], *, level: Level, timeout: float, runs: int = 1
+        cls,
+        path: Path,
+        commands: Sequence[CompileCommand],
+        first: Future[tuple[Examination, Steadiness]],
+        *,
+        level: Level,
+        timeout: float,
     ) -> Problem:
         """A problem whose oracle is the input's own failure signature.
 
         Args:
             commands: the original command line or lines (see `bundler.compiler.examine`).
+            first: how the input fails, see `minimizer.steadiness.first_failure`; it may still be running. One
+                compile is enough for a steady failure: it is asked again, in another print and with other flags,
+                before the search begins.
             timeout: seconds for the first compile; candidates get a multiple of what that took.
-            runs: how often to compile the input to see how steady its failure is. One is enough for a steady
-                one: it is asked again, in another print and with other flags, before the search begins.
 
         Raises:
             NpubugError: the input does not fail (NOTHING_FAILED), is not MLIR (INVALID_INPUT), or a tool is
@@ -99,18 +79,16 @@ class Problem:
         check_readable(path)
         opt = find_opt(commands[0].tool).path
         cheap = [command.with_flags(*filter(command.supports, _CHEAPER)) for command in commands]
-        with ThreadPoolExecutor(2) as pool:
-            # The first compile can take seconds; parsing, and asking the cheaper question, run meanwhile.
-            first = pool.submit(_most_telling, commands, path, timeout, runs)
-            try:
-                program = parse(opt, path)
-            except NpubugError:
-                _require_failure(first.result()[0], path)  # a better answer, if it is "this is healthy"
-                raise
-            quick = pool.submit(_examine_text, cheap, program.text, timeout)
-            failure, steadiness = first.result()
-            _require_failure(failure, path)
-            same = matches(quick.result().signature, failure.signature, level)
+        # The first compile can take seconds; parsing, and asking the cheaper question, run meanwhile.
+        try:
+            program = parse(opt, path)
+        except NpubugError:
+            _require_failure(first.result()[0], path)  # a better answer, if it is "this is healthy"
+            raise
+        quick = _examine_text(cheap, program.text, timeout)
+        failure, steadiness = first.result()
+        _require_failure(failure, path)
+        same = matches(quick.signature, failure.signature, level)
         limit = timeout if failure.run.timed_out else max(10.0, 5 * failure.run.seconds)
         finds: dict[str, str] = {}
         original = SignatureOracle(commands, failure.signature, level, limit, finds=finds)
@@ -120,7 +98,9 @@ class Problem:
         if steadiness.is_steady and _holds(original.judge(program.text)):
             return cls(program, original, original, opt, failure, steadiness, finds)
         # It did not come again: either it comes only sometimes, or the new print made it go away.
-        steadiness = steadiness.more(original, path.read_text(errors="replace"))
+        text = path.read_text(errors="replace")
+        came = sum(_holds(original.judge(text)) for _ in range(_MORE_RUNS))
+        steadiness = steadiness.more(came, _MORE_RUNS)
         patient = RepeatingOracle(original, steadiness.repeats)
         if steadiness.is_steady or not _holds(patient.judge(program.text)):
             raise _lost_by_printing()
@@ -177,19 +157,6 @@ def parse(opt: Path, path: Path) -> Program:
 
 def _require_failure(seen: Examination, path: Path) -> None:
     require_failure(seen.diagnosis, seen.command.tool.name, path.name)
-
-
-def _most_telling(
-    commands: Sequence[CompileCommand], path: Path, timeout: float, runs: int
-) -> tuple[Examination, Steadiness]:
-    """Compile the input `runs` times; the failure that came most often, and how often it came."""
-    seen = [examine(commands, path, timeout=timeout) for _ in range(runs)]
-    failing = [each for each in seen if each.diagnosis.outcome.is_bug]
-    if not failing:
-        return seen[0], Steadiness(runs, runs)
-    ids = [each.signature.id for each in failing]
-    chosen = max(failing, key=lambda each: ids.count(each.signature.id))
-    return chosen, Steadiness(ids.count(chosen.signature.id), runs)
 
 
 def _examine_text(commands: Sequence[CompileCommand], text: str, timeout: float) -> Examination:

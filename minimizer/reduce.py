@@ -120,6 +120,9 @@ def _record(step: Step, start: float) -> ReductionStep:
 
 def _confirm(problem: Problem, chain: Sequence[Program]) -> tuple[Program, str, bool]:
     """The last program of the chain that holds with the original flags, in the form in which it holds."""
+    text = to_readable(problem.opt, chain[-1].text)
+    if text is not None and _holds_each_time(problem, text):
+        return chain[-1], text, True
     low, high = 0, len(chain) - 1
     probe = high
     found: tuple[Program, str] | None = None
@@ -132,10 +135,13 @@ def _confirm(problem: Problem, chain: Sequence[Program]) -> tuple[Program, str, 
         probe = (low + high) // 2
     if found is None:
         return chain[0], chain[0].text, False
-    program, text = found
+    return (*found, _holds_each_time(problem, found[1]))
+
+
+def _holds_each_time(problem: Problem, text: str) -> bool:
     with ThreadPoolExecutor(_TIMES) as pool:
-        again = list(pool.map(lambda _: problem.judge.judge(text).verdict, range(_TIMES - 1)))
-    return program, text, all(verdict is Verdict.INTERESTING for verdict in again)
+        verdicts = pool.map(lambda _: problem.judge.judge(text).verdict, range(_TIMES))
+        return all(verdict is Verdict.INTERESTING for verdict in verdicts)
 
 
 def _holding_text(problem: Problem, program: Program) -> str | None:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import shlex
+import signal
 import sys
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from bundler.commands.repack import tell
 from bundler.errors import ExitCode, NpubugError
 from bundler.pipeline.unrecorded import Source, case_without_rerun
 from bundler.report.kernels import render_json, render_text
+
+_ENDED_FROM_OUTSIDE = (128 + signal.SIGHUP, 128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
 def run(
@@ -176,6 +179,8 @@ def _run_command(
                 _say(f"wrote {path}")
             if as_json:
                 print(json.dumps({"archive": str(path) if always else None, "command_exit": seen.exit_code}))
+            if seen.exit_code in _ENDED_FROM_OUTSIDE:
+                return ExitCode.INTERRUPTED
             return ExitCode.NOTHING_FAILED
         case = pipeline.case_of_capture(seen, *chosen)
         return _report(pipeline.bundle(case, plan), limit, as_json, seen.exit_code)
@@ -206,7 +211,8 @@ def _report(done: pipeline.Bundle, limit: int | None, as_json: bool, exit_code: 
         _say(f"barrier workaround: {done.manifest.workaround.verdict} ({done.manifest.workaround.note})")
     redactions = sum(count for _, count in done.manifest.redactions)
     _say(f"wrote {done.path} ({done.path.stat().st_size / 1024:.0f} KiB, {redactions} redactions)")
-    _say(f"next: npubug check {done.path}   npubug minimize {done.path}")
+    name = shlex.quote(f"./{done.path}" if str(done.path).startswith("-") else str(done.path))
+    _say(f"next: npubug check {name}   npubug minimize {name}")
     if as_json:
         result = {
             "archive": str(done.path),

@@ -7,10 +7,11 @@ import shlex
 import sys
 from pathlib import Path
 
+from bundler.archive import ARCHIVE_NAME
 from bundler.compiler.examine import Examination, examine
 from bundler.compiler.flakiness import determinism, rerun
 from bundler.compiler.handoff import ir_for_backend
-from bundler.compiler.inputs import IR_ENDINGS
+from bundler.compiler.inputs import IR_ENDINGS, check_readable
 from bundler.compiler.invoke import default_command
 from bundler.compiler.outcome import Outcome, ToolRun
 from bundler.compiler.toolchain import ADAPTER
@@ -32,6 +33,12 @@ def run(file: str, runs: int, compiler: Path | None, flags: str | None, timeout:
     if file != "-" and file.endswith(IR_ENDINGS):
         chosen = shlex.split(flags) if flags is not None else None
         return _compile(Path(file), runs, compiler, chosen, timeout, as_json)
+    if ARCHIVE_NAME.search(file):
+        raise NpubugError(
+            f"{Path(file).name} is an archive, not a log",
+            hint=f"npubug show {shlex.quote(file)}",
+            code=ExitCode.USAGE,
+        )
     findings = findings_in(_read(file), read=_source)
     sys.stdout.write(render_json(findings) if as_json else render_text(findings))
     return ExitCode.OK if any(f.diagnosis.outcome.is_bug for f in findings) else ExitCode.NOTHING_FAILED
@@ -40,8 +47,7 @@ def run(file: str, runs: int, compiler: Path | None, flags: str | None, timeout:
 def _compile(
     path: Path, runs: int, compiler: Path | None, flags: list[str] | None, timeout: float, as_json: bool
 ) -> int:
-    if not path.is_file():
-        raise NpubugError(f"no file {path}", code=ExitCode.INVALID_INPUT)
+    check_readable(path)
     command = default_command(path, compiler, flags)
     examinations: list[Examination] = []
 

@@ -9,6 +9,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,9 +52,8 @@ def run(
         )
     if not file.is_file():
         raise NpubugError(f"no file {file}", code=ExitCode.INVALID_INPUT)
-    from minimizer.job import job_of
+    from minimizer.job import check_writable, job_of
     from minimizer.oracle import ScriptOracle, absolute_script, default_jobs
-    from minimizer.output import check_writable
 
     with tempfile.TemporaryDirectory(prefix="npubug-") as scratch:
         chosen = shlex.split(flags) if flags is not None else None
@@ -72,11 +72,16 @@ def _with_signature(
     job: Job, level: Level, jobs: int, deadline: float | None, timeout: float, runs: int, as_json: bool
 ) -> int:
     from bundler.report.progress import ProgressLine
-    from minimizer.output import write_reduction
-    from minimizer.problem import Problem
-    from minimizer.reduce import reduce
+    from minimizer.steadiness import first_failure
 
-    problem = Problem.of_failure(job.input, job.commands, level=level, timeout=timeout, runs=runs)
+    with ThreadPoolExecutor(1) as pool:
+        # Importing the reducer takes a third of a second: the first compile runs meanwhile.
+        first = pool.submit(first_failure, job.commands, job.input, timeout, runs)
+        from minimizer.output import write_reduction
+        from minimizer.problem import Problem
+        from minimizer.reduce import reduce
+
+        problem = Problem.of_failure(job.input, job.commands, first, level=level, timeout=timeout)
     failure = problem.failure
     assert failure is not None
     _say(f"{job.input.name}: {failure.signature.id}, {problem.program.measure}")

@@ -88,10 +88,10 @@ def _diff(log: _Log, wanted: str, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"version": 1, **plain_change(change)}, ensure_ascii=False))
         return ExitCode.OK
-    from rich.console import Console
+    from bundler.report.terminal import console
 
     others = [number for number in numbers if number != chosen.run.order]
-    render_change(change, others, Console(highlight=False))
+    render_change(change, others, console())
     return ExitCode.OK
 
 

@@ -32,11 +32,9 @@ def run(archive: Path | None, as_json: bool, html: str | None) -> int:
     if as_json:
         sys.stdout.write(manifest_to_json(manifest).decode().rstrip("\n") + "\n")
         return ExitCode.OK
-    from rich.console import Console
+    from bundler.report.terminal import console, render_story
 
-    from bundler.report.terminal import render_story
-
-    render_story(manifest, Console(highlight=False))
+    render_story(manifest, console())
     return ExitCode.OK
 
 

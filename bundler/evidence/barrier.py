@@ -17,6 +17,7 @@ from bundler.compiler.invoke import AFTER_ALL_FLAG, BARRIER_FLAG, FAILURE_FLAG, 
 from bundler.compiler.outcome import Outcome
 from bundler.compiler.signature import Signature, matches, signature_of
 from bundler.compiler.sync_counts import SyncCounts, SyncStep, count, steps
+from bundler.errors import ExitCode, NpubugError
 
 # What maintainers ask to try next. A flag that the compiler does not know is noted, not tried.
 MATRIX = (
@@ -85,6 +86,13 @@ def experiment(command: CompileCommand, input: Path, *, timeout: float, jobs: in
         NpubugError: the tool cannot be started.
     """
     default = _trial(command, input, "default", "", None, timeout, by_pass=True)
+    if default.outcome == Outcome.INVALID_INPUT.value:
+        raise NpubugError(
+            f"{command.tool.name} rejects {input.name} before any pass runs",
+            why=default.signature.message[:300] if default.signature is not None else "",
+            hint="give the compiler's input, and the compiler version it was made for",
+            code=ExitCode.INVALID_INPUT,
+        )
     expected = default.signature
     with ThreadPoolExecutor(jobs) as pool:
         started = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from bundler.compiler.examine import examine
+from bundler.compiler.examine import examine, require_failure
 from bundler.compiler.invoke import CompileCommand
 from bundler.compiler.outcome import Diagnosis, Outcome
 from bundler.compiler.signature import Signature, matches
@@ -76,7 +76,11 @@ def replay(subject: Subject, compiler: Path | None, *, runs: int, timeout: float
             state, why = _judge(examined.diagnosis, examined.signature, subject.expected)
             if state is not State.FIXED or made >= runs:
                 break
+        if subject.expected is None and examined.diagnosis.outcome is Outcome.INVALID_INPUT:
+            require_failure(examined.diagnosis, command.tool.name, subject.input.name)
     except NpubugError as error:
+        if error.code is ExitCode.INVALID_INPUT:
+            raise  # a file that no compiler reads is no answer about this compiler
         return Replay(
             compiler, None, State.CANNOT_RUN, f"{error.what}: {error.why}" if error.why else error.what
         )

@@ -15,7 +15,7 @@ from bundler.compiler.diagnose import diagnose
 from bundler.compiler.invoke import CompileCommand, command_of, compile_file
 from bundler.compiler.outcome import Diagnosis, ToolRun
 from bundler.compiler.toolchain import ADAPTER, COMPILE, find_tool
-from bundler.errors import NpubugError
+from bundler.errors import ExitCode, NpubugError
 from bundler.evidence.context import Context
 from bundler.pipeline.case import Case
 from bundler.pipeline.ranks import identity_of
@@ -119,7 +119,23 @@ def local_command(argv: Sequence[str]) -> CompileCommand:
     """A recorded command line with its tool found on PATH, as the recorded program found it."""
     command, _ = command_of(argv)
     tool = shutil.which(command.tool)
+    if tool is None and not command.tool.is_file():
+        raise _not_found(command.tool)
     return dataclasses.replace(command, tool=Path(tool)) if tool is not None else command
+
+
+def _not_found(tool: Path) -> NpubugError:
+    """The program itself did not find a compiler: the commonest set-up mistake, so say how to mend it here."""
+    try:
+        hint = f'export PATH="{find_tool(COMPILE).path.parent}:$PATH", and run it again'
+    except NpubugError as error:
+        hint = error.hint
+    return NpubugError(
+        f"the program called {tool.name}, and there is no such tool",
+        why="triton-ascend calls npuc when bishengir-compile is not on PATH",
+        hint=hint,
+        code=ExitCode.TOOL_MISSING,
+    )
 
 
 def context_of_run(seen: Capture) -> Context:

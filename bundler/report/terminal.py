@@ -23,6 +23,20 @@ _MOST_RANKS = 16
 _MAX_LINE = 600  # of any one value; a mangled C++ name can fill a screen by itself
 
 
+def console() -> Console:
+    """A console on stdout; a reader that leaves early (`| head`) ends the command quietly, with success."""
+    return _Console(highlight=False)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        # rich would end us with 1; the default keeps its clean-up of stdout, not its verdict.
+        try:
+            super().on_broken_pipe()
+        except SystemExit:
+            raise SystemExit(0) from None
+
+
 def render_story(manifest: Manifest, console: Console) -> None:
     """Print the story of `manifest`, readable at 80 columns and without colours."""
     _print(console, _headline(manifest))

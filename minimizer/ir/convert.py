@@ -41,7 +41,7 @@ def to_readable(opt: Path, text: str) -> str | None:
 
 def _run(opt: Path, input: Path, *flags: str) -> ProcessResult:
     try:
-        return run([str(opt), str(input), *flags], timeout=_TIMEOUT, output_cap=1 << 30)
+        return run([str(opt), str(input.resolve()), *flags], timeout=_TIMEOUT, output_cap=1 << 30)
     except OSError as error:
         raise NpubugError(f"cannot run {opt}", why=str(error), code=ExitCode.TOOL_MISSING) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -65,11 +66,8 @@ def flags_of(function, *arguments, **options):
         seen.extend(argv)
         raise Stop
 
-    with mock.patch.object(compiler.subprocess, "run", refuse):
-        try:
-            function(*arguments, **options)
-        except Stop:
-            pass
+    with mock.patch.object(compiler.subprocess, "run", refuse), contextlib.suppress(Stop):
+        function(*arguments, **options)
     at = seen.index("-o")
     return seen[2:at] + seen[at + 2 :]
 
