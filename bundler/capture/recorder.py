@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 DIR_VARIABLE = "NPUBUG_RECORD_DIR"
+STACKS_VARIABLE = "NPUBUG_RECORD_STACKS"  # set where a hang will be ended: write the stacks when asked
 CALL_CAP_VARIABLE = "NPUBUG_RECORD_CALL_BYTES"
 TOTAL_CAP_VARIABLE = "NPUBUG_RECORD_TOTAL_BYTES"
 RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
@@ -181,15 +182,18 @@ def _process_file(store: Any) -> str:
 
 
 def _dump_stacks_when_asked(store: Any) -> None:
-    """Make SIGUSR2, if the program has no use for it, write the stacks: sent before a hanging run is ended."""
+    """Make SIGUSR2, if the program has no use for it, write the stacks: sent before a hanging run is ended.
+
+    Only in a run with a time limit: elsewhere that signal ends the program, and that is its own affair.
+    """
+    if STACKS_VARIABLE not in os.environ:
+        return
     import faulthandler
     import signal
 
     if signal.getsignal(signal.SIGUSR2) is signal.SIG_DFL:
         path = os.path.join(store.folder, f"stack-{_process}.txt")
-        faulthandler.register(
-            signal.SIGUSR2, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), chain=True
-        )
+        faulthandler.register(signal.SIGUSR2, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
 
 
 def _command_line(args: Any, shell: Any) -> list[str] | None:

@@ -83,6 +83,8 @@ def capture(
     if not command:
         raise NpubugError("no command to run", hint="npubug bundle -- python my.py", code=ExitCode.USAGE)
     environment = _prepare(work.absolute())
+    if timeout is not None:
+        environment[recorder.STACKS_VARIABLE] = "1"
     folder = Path(environment[recorder.DIR_VARIABLE])
     tools: dict[str, str] = {}
     if via_path or (via_path is None and is_needed(command, environment)):

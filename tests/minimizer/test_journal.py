@@ -105,7 +105,7 @@ def test_a_reduction_killed_at_random_moments_ends_with_the_same_result(tmp_path
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        time.sleep(random.uniform(0.8, 3.0))
+        time.sleep(random.uniform(0.5, 1.6))
         if child.poll() is not None:
             child.communicate()
             break
