@@ -1,6 +1,6 @@
 """The reduction problem: what is to be made small, and what must stay true of it.
 
-`Problem.of_file` does everything that must be known before the first candidate: it compiles the input once with
+`Problem.of_failure` does everything that must be known before the first candidate: it compiles the input once with
 the original command line, and finds the cheapest equivalent flags.
 """
 
@@ -98,8 +98,8 @@ class Problem:
         if steadiness.is_steady and _holds(original.judge(program.text)):
             return cls(program, original, original, opt, failure, steadiness, finds)
         # It did not come again: either it comes only sometimes, or the new print made it go away.
-        text = path.read_text(errors="replace")
-        came = sum(_holds(original.judge(text)) for _ in range(_MORE_RUNS))
+        again = [examine(commands, path, timeout=limit).signature for _ in range(_MORE_RUNS)]
+        came = sum(matches(signature, failure.signature, level) for signature in again)
         steadiness = steadiness.more(came, _MORE_RUNS)
         patient = RepeatingOracle(original, steadiness.repeats)
         if steadiness.is_steady or not _holds(patient.judge(program.text)):
