@@ -84,7 +84,7 @@ test-pages: $(VENV)/.installed-test
 
 # The tests that need triton-ascend's front end and adapter.
 test-triton: $(VENV)/.installed-test $(TRITON_VENV)/.installed
-	PATH="$(COMPILER_FOLDER):$(ADAPTER_FOLDER):$$PATH" NPUBUG_TRITON_PYTHON=$(TRITON_VENV)/bin/python \
+	PATH="$(COMPILER_FOLDER):$(ADAPTER_FOLDER):$$PATH" NPUBUG_TRITON_PYTHON=$(abspath $(TRITON_VENV))/bin/python \
 	    $(BIN)/pytest -m triton
 
 # Mutated bytes against the archive reader, for FUZZ_SECONDS; docs/fuzzing.md. atheris has no wheel for every Python.
