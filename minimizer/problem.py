@@ -26,8 +26,9 @@ from minimizer.oracle import Judgement, Oracle, ReadableOracle, RepeatingOracle,
 from minimizer.steadiness import Steadiness
 
 # 1.2.0 retries an overflowing compile with these off, one after the other; given outright, the same failure
-# comes at once. Whether that holds for an input is tried, not assumed.
-_CHEAPER = ("--enable-code-motion=false", "--enable-auto-multi-buffer=false")
+# comes at once. One kernel gives several threads nothing to do, and candidates run side by side already.
+# Whether that holds for an input is tried, not assumed.
+_CHEAPER = ("--enable-code-motion=false", "--enable-auto-multi-buffer=false", "--mlir-disable-threading")
 _MORE_RUNS = 9  # further compiles of an input whose failure did not come again at once
 
 
