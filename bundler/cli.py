@@ -9,16 +9,13 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from bundler import __version__
 from bundler.errors import ExitCode, NpubugError
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _ARCHIVE = click.Path(path_type=Path)
 _json = click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")

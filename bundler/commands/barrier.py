@@ -11,6 +11,7 @@ from pathlib import Path
 from bundler.archive import ARCHIVE_NAME
 from bundler.capture.cache import CachedKernel, default_cache, listing
 from bundler.capture.choose import Choice, choose
+from bundler.commands.say import say
 from bundler.compiler.inputs import IR_ENDINGS
 from bundler.compiler.invoke import CompileCommand, command_of
 from bundler.errors import ExitCode, NpubugError
@@ -44,7 +45,7 @@ def run(
         return _restore(_cached(cache, restore))
     with tempfile.TemporaryDirectory(prefix="npubug-") as scratch:
         name, command, input = _subject(words, Path(scratch), kernel, compiler, flags)
-        _say(f"compiling {name} by default and with each flag")
+        say(f"compiling {name} by default and with each flag")
         seen = experiment(command, input, timeout=timeout)
     sys.stdout.write(render_json(name, seen) if as_json else render_text(name, seen))
     return ExitCode.OK
@@ -88,11 +89,11 @@ def _install(kernel: CachedKernel, compiler: Path | None, timeout: float) -> int
 
     record, notes = install_barrier_binary(kernel, os.environ, compiler=compiler, timeout=timeout)
     for note in notes:
-        _say(note)
+        say(note)
     if record.original == record.installed:
-        _say("warning: the new binary is the same as the old one: the flag changes nothing for this kernel")
-    _say(f"replaced the binary of {kernel.name} in {kernel.folder}; run your program, and then:")
-    _say(f"  npubug barrier --restore {kernel.hash}")
+        say("warning: the new binary is the same as the old one: the flag changes nothing for this kernel")
+    say(f"replaced the binary of {kernel.name} in {kernel.folder}; run your program, and then:")
+    say(f"  npubug barrier --restore {kernel.hash}")
     return ExitCode.OK
 
 
@@ -101,9 +102,5 @@ def _restore(kernel: CachedKernel) -> int:
     from bundler.evidence.cached_binary import binary_of
 
     restore(binary_of(kernel))
-    _say(f"the original binary of {kernel.name} is back in {kernel.folder}")
+    say(f"the original binary of {kernel.name} is back in {kernel.folder}")
     return ExitCode.OK
-
-
-def _say(line: str) -> None:
-    print(f"npubug: {line}", file=sys.stderr, flush=True)

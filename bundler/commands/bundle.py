@@ -17,6 +17,7 @@ from bundler.capture.cache import default_cache, default_dump, listing
 from bundler.capture.choose import Choice
 from bundler.commands.redaction import keeper_for, redactor_for, review_for
 from bundler.commands.repack import tell
+from bundler.commands.say import say
 from bundler.errors import ExitCode, NpubugError
 from bundler.pipeline.unrecorded import Source, case_without_rerun
 from bundler.report.kernels import render_json, render_text
@@ -58,10 +59,10 @@ def run(
     plan = pipeline.Plan(
         output=output,
         timeout=timeout,
-        say=_say,
+        say=say,
         redactor=redactor,
-        review=review_for(redactor, show=show_redactions, yes=yes, say=_say),
-        written=keeper_for(redactor, _say),
+        review=review_for(redactor, show=show_redactions, yes=yes, say=say),
+        written=keeper_for(redactor, say),
     )
     if command:
         return _run_command(
@@ -84,14 +85,14 @@ def run(
     with pipeline.work_folder() as work:
         case = case_without_rerun(source, Path(work), os.environ)
         for note in case.notes:
-            _say(note)
+            say(note)
         try:
             done = pipeline.bundle(case, plan)
         except NpubugError as error:
             if error.code is not ExitCode.NOTHING_FAILED or not always:
                 raise
             path = pipeline.bundle_without_failure(case, plan)
-            _say(f"wrote {path}")
+            say(f"wrote {path}")
             if as_json:
                 print(json.dumps({"archive": str(path), "signature": None}))
             return ExitCode.NOTHING_FAILED
@@ -132,7 +133,7 @@ def _list(folder: Path, kernel: str | None, as_json: bool) -> int:
     kernels = [each for each in found.kernels if kernel is None or each.name == kernel]
     sys.stdout.write(render_json(kernels, found.unreadable) if as_json else render_text(kernels))
     if found.unreadable:
-        _say(f"{found.unreadable} folders cannot be read: they belong to another user")
+        say(f"{found.unreadable} folders cannot be read: they belong to another user")
     return ExitCode.OK if kernels else ExitCode.NOTHING_FAILED
 
 
@@ -150,33 +151,33 @@ def _run_command(
         seen = pipeline.run_recorded(command, Path(folder) / "run", timeout=run_timeout, via_path=via_path)
         judged = pipeline.judge_capture(seen)
         for line in seen.lost:
-            _say(f"lost while recording: {line}")
+            say(f"lost while recording: {line}")
         at_run_time = pipeline.runtime_failure(judged, seen, anything=always)
         if at_run_time is not None:
             case = pipeline.case_of_runtime(seen, at_run_time, judged)
             return _report(pipeline.bundle_runtime(case, plan), limit, as_json, seen.exit_code)
         chosen = pipeline.choose_failing(judged, seen)
         if chosen is None and not judged and seen.exit_code != 0 and _left_without_binary(seen.cache_dir):
-            _say(
+            say(
                 "the recorder saw no compile, but one left no binary: taken from the cache that this run filled"
             )
-            _say("npubug bundle --via-path -- COMMAND would record the call itself")
+            say("npubug bundle --via-path -- COMMAND would record the call itself")
             case = case_without_rerun(Source(folder=seen.cache_dir), Path(folder), os.environ)
             ran = f"from the cache of a run of: {shlex.join(command)}"
             case = dataclasses.replace(case, notes=(*case.notes, ran))
             return _report(pipeline.bundle(case, plan), limit, as_json, seen.exit_code)
         if chosen is None:
-            _say("nothing failed in the compiler" + (f" ({len(judged)} compile calls)" if judged else ""))
+            say("nothing failed in the compiler" + (f" ({len(judged)} compile calls)" if judged else ""))
             if not judged:
-                _say("no compile call was seen: was the kernel compiled by this command at all?")
+                say("no compile call was seen: was the kernel compiled by this command at all?")
             for name in pipeline.names(judged):
-                _say(f"  {name}")
+                say(f"  {name}")
             for line in pipeline.unexplained_end(judged, seen):
-                _say(line)
+                say(line)
             if always:
                 path = pipeline.bundle_healthy(pipeline.run_name(command) or "run", seen, plan)
                 _shrink(path, limit)
-                _say(f"wrote {path}")
+                say(f"wrote {path}")
             if as_json:
                 print(json.dumps({"archive": str(path) if always else None, "command_exit": seen.exit_code}))
             if seen.exit_code in _ENDED_FROM_OUTSIDE:
@@ -202,17 +203,17 @@ def _report(done: pipeline.Bundle, limit: int | None, as_json: bool, exit_code: 
     signature = done.manifest.signature
     assert signature is not None
     place = signature.pass_name or signature.stage
-    _say(
+    say(
         f"{signature.kind} in {place}: {signature.message.splitlines()[0][:160] if signature.message else ''}"
     )
     if not signature.recognised:
-        _say("npubug did not recognise this failure; the archive holds the whole log")
+        say("npubug did not recognise this failure; the archive holds the whole log")
     if done.manifest.workaround is not None:
-        _say(f"barrier workaround: {done.manifest.workaround.verdict} ({done.manifest.workaround.note})")
+        say(f"barrier workaround: {done.manifest.workaround.verdict} ({done.manifest.workaround.note})")
     redactions = sum(count for _, count in done.manifest.redactions)
-    _say(f"wrote {done.path} ({done.path.stat().st_size / 1024:.0f} KiB, {redactions} redactions)")
+    say(f"wrote {done.path} ({done.path.stat().st_size / 1024:.0f} KiB, {redactions} redactions)")
     name = shlex.quote(f"./{done.path}" if str(done.path).startswith("-") else str(done.path))
-    _say(f"next: npubug check {name}   npubug minimize {name}")
+    say(f"next: npubug check {name}   npubug minimize {name}")
     if as_json:
         result = {
             "archive": str(done.path),
@@ -222,8 +223,3 @@ def _report(done: pipeline.Bundle, limit: int | None, as_json: bool, exit_code: 
         }
         print(json.dumps(result))
     return exit_code
-
-
-def _say(line: str) -> None:
-    # On stderr, so that the command's own output stays as it is.
-    print(f"npubug: {line}", file=sys.stderr, flush=True)

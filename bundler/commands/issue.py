@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bundler.archive import open_archive
 from bundler.archive.atomic import replacing
+from bundler.commands.say import say
 from bundler.errors import ExitCode, NpubugError
 from bundler.printable import printable
 from bundler.report.issue import IssueText, issue_text, marks_in
@@ -48,13 +49,13 @@ def run(
         attachment=archive.name,
         attachment_size=archive.stat().st_size,
     )
-    _say(f"for {text.tracker.name} ({text.tracker.url}): {text.why}")
+    say(f"for {text.tracker.name} ({text.tracker.url}): {text.why}")
     if opened.manifest.signature is not None and opened.manifest.signature.outcome == "unusable":
-        _say(
+        say(
             "the compiler could not do its work on this machine at all: mend the installation before you report"
         )
     if opened.manifest.signature is not None and opened.manifest.reduction is None:
-        _say(f"the input is not reduced yet; first: npubug minimize {shlex.quote(str(archive))}")
+        say(f"the input is not reduced yet; first: npubug minimize {shlex.quote(str(archive))}")
     answer: dict[str, object] = {
         "title": text.title,
         "body": text.body,
@@ -72,7 +73,7 @@ def run(
     if output is not None:
         with replacing(output) as file:
             file.write(text.body.encode())
-        _say(f"wrote {output}")
+        say(f"wrote {output}")
     if submit:
         answer |= _submit(text, archive, yes, api_url, shown=not as_json)
     elif not as_json and output is None:
@@ -80,9 +81,9 @@ def run(
     if as_json:
         print(json.dumps(answer, ensure_ascii=False))
     if not submit:
-        _say(f"title: {text.title}")
+        say(f"title: {text.title}")
         _say_marks(text)
-        _say(f"new issue: {text.tracker.url}/issues/new")
+        say(f"new issue: {text.tracker.url}/issues/new")
     return ExitCode.OK
 
 
@@ -91,18 +92,18 @@ def _search(text: IssueText, phrases: tuple[str, ...], api_url: str | None) -> l
     from bundler.tracker.token import find_token
 
     if not phrases:
-        _say("nothing to search for: no compile failed")
+        say("nothing to search for: no compile failed")
         return []
     api = connect(text.tracker, find_token(text.tracker.host, os.environ), base=api_url)
     try:
-        found = similar(api, phrases, say=_say)[:_LISTED]
+        found = similar(api, phrases, say=say)[:_LISTED]
     except NpubugError as error:
         # A search that fails is no reason to keep the text back.
-        _say(f"could not search {text.tracker.url}: {error.what}{f' ({error.why})' if error.why else ''}")
+        say(f"could not search {text.tracker.url}: {error.what}{f' ({error.why})' if error.why else ''}")
         return []
-    _say(f"{len(found) or 'no'} open issues there have words of this failure" + (":" if found else ""))
+    say(f"{len(found) or 'no'} open issues there have words of this failure" + (":" if found else ""))
     for issue in found:
-        _say(f"  #{issue.number} {issue.title}  {issue.url}")
+        say(f"  #{issue.number} {issue.title}  {issue.url}")
     return [{"number": each.number, "title": each.title, "url": each.url} for each in found]
 
 
@@ -119,14 +120,14 @@ def _submit(text: IssueText, archive: Path, yes: bool, api_url: str | None, show
     if not yes:
         decided = _ask(text, shown)
         if decided is None:
-            _say("nothing was posted")
+            say("nothing was posted")
             return {"posted": None}
         text = decided
     api = connect(text.tracker, token or require_token(host, os.environ, prompt), base=api_url)
-    posted = post_once(api, text.title, text.body, text.report_id, say=_say)
+    posted = post_once(api, text.title, text.body, text.report_id, say=say)
     if not posted.new:
-        _say("this report is there already; nothing was posted")
-    _say(f"{'posted' if posted.new else 'it is'}: {posted.issue.url}")
+        say("this report is there already; nothing was posted")
+    say(f"{'posted' if posted.new else 'it is'}: {posted.issue.url}")
     _say_attach(text, archive)
     return {"posted": posted.issue.url, "new": posted.new}
 
@@ -177,19 +178,15 @@ def _edited(text: IssueText) -> IssueText:
 
 def _say_marks(text: IssueText) -> None:
     if text.to_fill:
-        _say(f"{text.to_fill} places are marked for you to fill in or confirm")
+        say(f"{text.to_fill} places are marked for you to fill in or confirm")
 
 
 def _say_attach(text: IssueText, archive: Path) -> None:
     name = printable(shlex.quote(str(archive)), 300)
     page = "the page's comment box"
     if not text.tracker.takes_file(archive.name):
-        _say(f"add the archive by hand: npubug repack {name} --format zip, then drag the .zip into {page}")
+        say(f"add the archive by hand: npubug repack {name} --format zip, then drag the .zip into {page}")
         return
-    _say(f"add the archive by hand: drag {name} into {page}")
+    say(f"add the archive by hand: drag {name} into {page}")
     if not text.tracker.takes:
-        _say(f"if the page refuses the format: npubug repack {name} --format zip")
-
-
-def _say(line: str) -> None:
-    print(f"npubug: {line}", file=sys.stderr, flush=True)
+        say(f"if the page refuses the format: npubug repack {name} --format zip")

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bundler.commands.say import say
 from bundler.compiler.signature import Level
 from bundler.errors import ExitCode, NpubugError
 
@@ -84,10 +85,10 @@ def _with_signature(
         problem = Problem.of_failure(job.input, job.commands, first, level=level, timeout=timeout)
     failure = problem.failure
     assert failure is not None
-    _say(f"{job.input.name}: {failure.signature.id}, {problem.program.measure}")
+    say(f"{job.input.name}: {failure.signature.id}, {problem.program.measure}")
     steady = problem.steadiness
     if not steady.is_steady:
-        _say(
+        say(
             f"it fails only sometimes ({steady.failures} of {steady.runs}): each candidate is compiled up to "
             f"{steady.repeats} times, so that a 'no' is {steady.confidence:.0%} sure"
         )
@@ -128,10 +129,10 @@ def _journal(job: Job, question: str) -> Iterator[Journal]:
     """The job's journal; closed at the end, and left behind unless the reduction finished."""
     from minimizer.journal import Journal
 
-    journal = Journal(job.journal, job.about(question), _say)
+    journal = Journal(job.journal, job.about(question), say)
     known = len(journal.verdicts())
     if known:
-        _say(f"going on: {known} verdicts are in {job.journal.name}")
+        say(f"going on: {known} verdicts are in {job.journal.name}")
     try:
         yield journal
     finally:
@@ -150,17 +151,17 @@ def _report(result: Result, job: Job, script: Path | None, signature: str, as_js
     end = "finished: 1-minimal" if result.finished else "stopped early; the same command goes on from here"
     if result.interrupted:
         end = "interrupted; the same command goes on from here"
-    _say(
+    say(
         f"{result.before.ops} -> {result.after.ops}, {result.before.size} -> {result.after.size} bytes, "
         f"{tally.compiles} compiles in {result.seconds:.1f} s, {tally.invalid} invalid; {end}"
     )
     if not result.confirmed:
-        _say("warning: the result did not fail again with the original flags; the input was kept as it was")
+        say("warning: the result did not fail again with the original flags; the input was kept as it was")
     for name, _ in result.finds:
-        _say(f"another failure met on the way: {name}")
-    _say(f"wrote {job.output}" + (f" and {script.name}" if script is not None else ""))
+        say(f"another failure met on the way: {name}")
+    say(f"wrote {job.output}" + (f" and {script.name}" if script is not None else ""))
     if job.archive is not None:
-        _say(f"updated {job.archive}")
+        say(f"updated {job.archive}")
     if as_json:
         print(
             json.dumps(
@@ -204,7 +205,3 @@ def _require_xdsl() -> None:
             hint="run npubug minimize on the archive with another Python, on any x86_64 Linux machine",
             code=ExitCode.TOOL_MISSING,
         )
-
-
-def _say(line: str) -> None:
-    print(f"npubug: {line}", file=sys.stderr, flush=True)

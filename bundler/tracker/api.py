@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from bundler.errors import NpubugError
 from bundler.printable import printable
@@ -41,13 +42,24 @@ class Api(ABC):
     def search(self, phrase: str) -> list[Found]:
         """Open issues in which `phrase` occurs, as the site's own search sees it."""
 
-    @abstractmethod
+    def issues_path(self) -> str:
+        """Where both APIs keep the tracker's issues."""
+        return f"/repos/{quote(self.tracker.owner)}/{quote(self.tracker.repo)}/issues"
+
     def page(self, number: int, state: str) -> list[Found]:
         """A page of the issues, the newest first; `state` is open or all."""
+        query: dict[str, str | int] = {
+            "state": state,
+            "sort": "created",
+            "direction": "desc",
+            "per_page": PER_PAGE,
+            "page": number,
+        }
+        return self.issues(self.client.get(self.issues_path(), query))
 
-    @abstractmethod
     def read(self, number: str) -> Found:
         """One issue, its body included."""
+        return self.issue(self.client.get(f"{self.issues_path()}/{quote(number)}", {}))
 
     def recent(self, pages: int, state: str = "all") -> Iterator[Found]:
         """The newest issues."""

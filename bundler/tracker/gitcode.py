@@ -28,20 +28,4 @@ class GitCode(Api):
 
     def search(self, phrase: str) -> list[Found]:
         query: dict[str, str | int] = {"state": "open", "search": phrase, "per_page": PER_PAGE}
-        return self.issues(self.client.get(self._path(), query))
-
-    def page(self, number: int, state: str) -> list[Found]:
-        query: dict[str, str | int] = {
-            "state": state,
-            "sort": "created",
-            "direction": "desc",
-            "per_page": PER_PAGE,
-            "page": number,
-        }
-        return self.issues(self.client.get(self._path(), query))
-
-    def read(self, number: str) -> Found:
-        return self.issue(self.client.get(f"{self._path()}/{quote(number)}", {}))
-
-    def _path(self) -> str:
-        return f"/repos/{quote(self.tracker.owner)}/{quote(self.tracker.repo)}/issues"
+        return self.issues(self.client.get(self.issues_path(), query))

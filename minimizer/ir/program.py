@@ -138,6 +138,11 @@ def is_function(op: Operation) -> bool:
     return name_of(op) in FUNCTIONS or "function_type" in op.properties
 
 
+def has_body(op: Operation) -> bool:
+    """Whether `op` is a function with code in it, not a declaration."""
+    return "function_type" in op.properties and bool(op.regions and op.regions[0].blocks)
+
+
 def counts(op: Operation) -> bool:
     """Whether `op` counts as an operation in sizes."""
     return not is_function(op) and not is_terminator(op)

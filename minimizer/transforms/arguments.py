@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import FunctionType, StringAttr
 from xdsl.ir import BlockArgument, Operation
 
 from minimizer.ir.draft import Draft, grid_arguments, referenced_symbols
-from minimizer.ir.program import Program
+from minimizer.ir.program import Program, has_body
 from minimizer.transforms.edit import Transform
 
 
@@ -82,8 +82,7 @@ def order_arguments(program: Program) -> list[OrderArguments]:
 
 
 def _is_function(op: Operation) -> bool:
-    signature = op.properties.get("function_type")
-    return isinstance(signature, FunctionType) and bool(op.regions and op.regions[0].blocks)
+    return has_body(op) and isinstance(op.properties["function_type"], FunctionType)
 
 
 DROP_ARGUMENTS = Transform("drop arguments", _arguments)

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from minimizer.ir.draft import Draft, referenced_symbols
-from minimizer.ir.program import Program, is_function, is_implied, is_terminator
+from minimizer.ir.program import Program, has_body, is_function, is_implied, is_terminator
 from minimizer.transforms.edit import Transform
 
 
@@ -53,7 +53,7 @@ def erase(draft: Draft, op: Operation, style: str) -> bool:
 
 def _erasable(program: Program) -> list[int]:
     referenced = referenced_symbols(program.module)
-    bodies = sum(1 for op in program.ops if _has_body(op))
+    bodies = sum(1 for op in program.ops if has_body(op))
     return [
         index
         for index, op in enumerate(program.ops)
@@ -66,12 +66,8 @@ def _can_go(op: Operation, referenced: frozenset[str], bodies: int) -> bool:
         # One that is called goes with its last call (see `Draft.finish`); the only one with a body stays.
         name = op.properties.get("sym_name")
         called = isinstance(name, StringAttr) and name.data in referenced
-        return not called and not (_has_body(op) and bodies == 1)
+        return not called and not (has_body(op) and bodies == 1)
     return not is_terminator(op) and not is_implied(op)
-
-
-def _has_body(op: Operation) -> bool:
-    return "function_type" in op.properties and bool(op.regions and op.regions[0].blocks)
 
 
 def _with_arguments(program: Program) -> Sequence[Erase]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
 from minimizer.ir.draft import Draft
-from minimizer.ir.program import Program, counts, is_function, is_implied
+from minimizer.ir.program import Program, counts, has_body, is_function, is_implied
 from minimizer.transforms.edit import Edit, Transform
 
 _MOST_EARLIER = 4  # earlier values tried for each result, the first ones: they make the most dead
@@ -126,7 +126,7 @@ class MergeArguments:
 def _merges(program: Program) -> Sequence[Edit]:
     found: list[Edit] = []
     for index, op in enumerate(program.ops):
-        if not _has_body(op):
+        if not has_body(op):
             continue
         first: dict[Attribute, int] = {}
         for argument in op.regions[0].blocks[0].args:
@@ -135,10 +135,6 @@ def _merges(program: Program) -> Sequence[Edit]:
                 if by != argument.index:
                     found.append(MergeArguments(index, argument.index, by))
     return found
-
-
-def _has_body(op: Operation) -> bool:
-    return "function_type" in op.properties and bool(op.regions and op.regions[0].blocks)
 
 
 TO_OPERAND = Transform("short-cut to operand", _to_operands, whole=False)

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import MemRefType, NoneAttr
 from xdsl.ir import Attribute
 
 from minimizer.ir.draft import Draft
-from minimizer.ir.program import Program, name_of
+from minimizer.ir.program import Program, has_body, name_of
 from minimizer.transforms.edit import Edit, Transform
 
 # These take a buffer of any layout; others derive their result's type from it.
@@ -48,7 +48,7 @@ class PlainLayout:
 def _layouts(program: Program) -> Sequence[Edit]:
     found: list[Edit] = []
     for index, op in enumerate(program.ops):
-        if "function_type" not in op.properties or not op.regions or not op.regions[0].blocks:
+        if not has_body(op):
             continue
         for argument in reversed(op.regions[0].blocks[0].args):
             if _has_layout(argument.type) and all(
